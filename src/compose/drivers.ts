@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { openQemuCompute, type QemuCompute } from '../drivers/compute/qemu/driver.ts';
-import type { Announcement, QemuOptions } from '../drivers/compute/qemu/host.ts';
+import type { Announcement, CephOptions, QemuOptions } from '../drivers/compute/qemu/host.ts';
 import { BIRD } from '../drivers/compute/qemu/net/announce.ts';
 import { PowerDns } from '../drivers/dns/powerdns.ts';
 import { SmtpMailer } from '../drivers/mail/smtp.ts';
@@ -39,6 +39,7 @@ function qemuOptions(config: Config): Omit<QemuOptions, 'log'> {
     allowPrivate: parseCidrBlocks(config.SKERRY_QEMU_ALLOW_PRIVATE),
     peerAddress: config.SKERRY_QEMU_PEER_ADDRESS,
     announcement: readAnnouncement(config),
+    ceph: cephOptions(config),
   };
 }
 
@@ -50,6 +51,21 @@ function readAnnouncement(config: Config): Announcement {
   if (program === null)
     throw new OperatorError('SKERRY_QEMU_ROUTES=command needs SKERRY_QEMU_ROUTE_COMMAND: enter a program');
   return { by, program };
+}
+
+/** Returns null if the host has no shared storage. Throws an OperatorError if settings are missing. */
+function cephOptions(config: Config): CephOptions | null {
+  const { SKERRY_CEPH_MONITORS: monitors, SKERRY_CEPH_KEY_FILE: keyFile } = config;
+  if (monitors === null) return null;
+  const networks = parseCidrBlocks(config.SKERRY_CEPH_NETWORKS);
+  if (networks.length === 0)
+    throw new OperatorError('SKERRY_CEPH_NETWORKS: enter the networks of the Ceph cluster');
+  if (keyFile === null) throw new OperatorError('SKERRY_CEPH_KEY_FILE: enter the path of the key');
+  const addresses = monitors.split(',').map((address) => address.trim());
+  if (!addresses.every((address) => /^(\[[0-9a-fA-F:]+\]|[^\s:/[\]]+):\d{1,5}$/.test(address)))
+    throw new OperatorError('SKERRY_CEPH_MONITORS: enter host:port, separated by commas');
+  const { SKERRY_CEPH_POOL: pool, SKERRY_CEPH_USER: user } = config;
+  return { monitors: addresses, pool, user, keyFile: resolve(keyFile), networks };
 }
 
 /** Returns the driver of real machines, or null if they are simulated. */

@@ -48,6 +48,8 @@ export interface BackendDirectory {
   find(kind: PlacedKind, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Makes the entry unless there is one. Returns the backend of the entry. */
   claim(kind: PlacedKind, id: string, backend: string): Promise<string>;
+  /** Changes the entry if it names the backend `from`. */
+  move(kind: PlacedKind, id: string, step: { readonly from: string; readonly to: string }): Promise<void>;
   /** Deletes the entry if it names this backend. */
   release(kind: PlacedKind, id: string, backend: string): Promise<void>;
   /**

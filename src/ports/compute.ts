@@ -144,6 +144,12 @@ export interface ComputeDriver {
   readonly files?: HostFiles;
   /** Null if the driver cannot move machines between hosts. */
   readonly moves: MachineMoves | null;
+  /**
+   * Takes a shared volume from a host that is lost: fences that host, so that nothing on it can write to the
+   * storage any more, and then ends the attachment. `host` carries it out: another one with the same storage,
+   * which answers for the volume from then on. Null if the driver has no shared storage.
+   */
+  readonly seizeVolume: ((volumeId: string, host: string) => Promise<void>) | null;
   /** Creates the machine on its host and starts its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
   /**

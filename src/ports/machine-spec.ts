@@ -44,4 +44,6 @@ export interface VolumeSpec {
   readonly sizeGb: number;
   /** Block device path in the guest, e.g. `/dev/vdb`. */
   readonly device: string;
+  /** It is on the storage that the hosts of its region share, not on the disk of a host. */
+  readonly shared?: true;
 }

@@ -153,6 +153,21 @@ export const SETTINGS = {
     null,
     'qemu, command: program that gets every address and /64 on this host on standard input',
   ),
+  SKERRY_CEPH_MONITORS: text(
+    null,
+    'qemu: monitors of the Ceph cluster for shared volumes, host:port, comma-separated; unset: none',
+  ),
+  SKERRY_CEPH_POOL: text('skerry', 'qemu: pool of shared volumes, the same on all hosts of a region'),
+  SKERRY_CEPH_USER: text('skerry', 'qemu: user of the Ceph cluster, without client.'),
+  SKERRY_CEPH_KEY_FILE: text(
+    null,
+    "qemu: file with that user's key, readable by root only; required with SKERRY_CEPH_MONITORS",
+  ),
+  SKERRY_CEPH_NETWORKS: text(
+    '',
+    'qemu: networks of the Ceph cluster, such as 10.30.0.0/24, to which QEMU may connect; required with ' +
+      'SKERRY_CEPH_MONITORS',
+  ),
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

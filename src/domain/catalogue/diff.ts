@@ -22,6 +22,7 @@ export function desiredCatalogue(file: CatalogueFile, stored: Catalogue, now: Da
     regions: file.regions.map((region) => ({
       ...region,
       tor_onion: region.tor_onion ?? null,
+      volume_storage: region.volume_storage ?? 'local',
       active: true,
     })),
     plans: file.plans.map(({ price_usd_month, host_tags: hostTags = [], ...plan }) => ({
@@ -134,6 +135,7 @@ function regionFields(row: RegionRow): Fields {
     country: row.country,
     pop_id: row.pop_id,
     tor_onion: row.tor_onion ?? 'none',
+    volume_storage: row.volume_storage,
     active: String(row.active),
   };
 }

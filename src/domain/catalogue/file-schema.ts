@@ -47,6 +47,7 @@ const Region = Type.Object(
     country: patternText('^[A-Z]{2}$', 'a country code of two uppercase letters, such as FR'),
     pop_id: line,
     tor_onion: Type.Optional(Type.Union([line, Type.Null()], { description: 'an onion address or null' })),
+    volume_storage: Type.Optional(oneOf(['local', 'shared'])),
   },
   strict,
 );

@@ -51,11 +51,13 @@ export async function attachVolume(
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
-    await moveDiskReservation(tx, volume, server.host_id);
+    // A shared volume uses no host's disk.
+    const hostId = volume.shared ? null : server.host_id;
+    await moveDiskReservation(tx, volume, hostId);
     const taken = await listUsedDevices(tx, server.id, id);
     if (maxVolumes !== null && taken.size >= maxVolumes) await throwTooManyVolumes(tx, server, maxVolumes);
     const device = firstFreeDevice(taken);
-    const row = await attachRow(tx, { id, serverId: server.id, device, hostId: server.host_id });
+    const row = await attachRow(tx, { id, serverId: server.id, device, hostId });
     const object = volumeObject(row);
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);

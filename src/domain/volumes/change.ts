@@ -49,6 +49,7 @@ export async function createVolume(
       region_id: region.id,
       encrypted: body.encrypted ?? false,
       filesystem: body.filesystem ?? null,
+      shared: region.volume_storage === 'shared',
       created_at: now,
     });
     const volume = volumeObject(row);

@@ -53,10 +53,11 @@ function isGuestShuttingDown({ clock, settings }: Service, { shutdown_since: sin
 
 /** Ensures the attachment; false if the driver refused permanently and the volume is detached again. */
 async function attach(service: Service, work: VolumeWork): Promise<boolean> {
-  const { id, server_id, device, size_gb: sizeGb } = work;
+  const { id, server_id, device, size_gb: sizeGb, shared } = work;
   if (server_id === null || device === null) return true;
   try {
-    await withDriverTimeout(service.compute.attach(server_id, { id, sizeGb, device }));
+    const spec = { id, sizeGb, device, ...(shared ? { shared } : {}) };
+    await withDriverTimeout(service.compute.attach(server_id, spec));
     return true;
   } catch (error) {
     if (!(error instanceof ComputeError) || error.fault !== 'refused') throw error;

@@ -135,6 +135,13 @@ export function createBackendDirectory(db: Sql): BackendDirectory {
       return new Map(rows.map(({ id, backend }) => [id, backend]));
     },
     claim: (kind, id, backend) => claimResource(db, kind, id, backend),
+    move: async (kind, id, { from, to }) => {
+      const values = [kind, id, from, to];
+      await db.run(
+        'update placed_resources set backend = $4 where kind = $1 and id = $2 and backend = $3',
+        values,
+      );
+    },
     release: async (kind, id, backend) => {
       const values = [kind, id, backend];
       await db.run('delete from placed_resources where kind = $1 and id = $2 and backend = $3', values);

@@ -194,7 +194,7 @@ export async function setMoveState(
  */
 export async function switchPlacement(tx: Sql, move: MoveRow): Promise<void> {
   await tx.run('update servers set host_id = $2 where id = $1', [move.server_id, move.to_host]);
-  await tx.run('update volumes set host_id = $2 where id = any ($1::uuid[])', [
+  await tx.run('update volumes set host_id = $2 where id = any ($1::uuid[]) and not shared', [
     move.volume_ids,
     move.to_host,
   ]);

@@ -1,5 +1,6 @@
 /** Attach and detach changes of volumes, from the response to the customer until the driver confirms them. */
 import type { Sql } from '../../kernel/sql.ts';
+import type { VolumeSpec } from '../../ports/compute.ts';
 import { throwVolumeGone, VOLUME_COLUMNS, type VolumeRow } from './volumes.ts';
 
 export interface VolumeChange {
@@ -109,12 +110,9 @@ export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Pro
 }
 
 /** Returns how volumes are attached. */
-export async function findAttachments(
-  tx: Sql,
-  ids: readonly string[],
-): Promise<{ id: string; sizeGb: number; device: string }[]> {
-  return await tx.rows(
-    `select v.id, v.size_gb as "sizeGb", coalesce(v.device, c.device) as device
+export async function findAttachments(tx: Sql, ids: readonly string[]): Promise<VolumeSpec[]> {
+  const rows = await tx.rows<Omit<VolumeSpec, 'shared'> & { readonly shared: boolean }>(
+    `select v.id, v.size_gb as "sizeGb", coalesce(v.device, c.device) as device, v.shared
        from volumes v
        left join lateral (select device from volume_changes
                            where volume_id = v.id and event = 'volume.detached'
@@ -122,6 +120,7 @@ export async function findAttachments(
       where v.id = any ($1::uuid[]) and coalesce(v.device, c.device) is not null order by v.id`,
     [ids],
   );
+  return rows.map(({ shared, ...spec }) => (shared ? { ...spec, shared } : spec));
 }
 
 /**

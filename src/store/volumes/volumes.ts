@@ -17,25 +17,36 @@ export interface VolumeRow {
   readonly region_id: string;
   readonly encrypted: boolean;
   readonly filesystem: string | null;
+  /** It is on the storage that the region's hosts share. */
+  readonly shared: boolean;
   /** Both null while it is detached. */
   readonly server_id: string | null;
   readonly device: string | null;
   /** 0 until it is first attached. */
   readonly disk_gb: number;
+  /** The host on whose disk it is. Null for a shared volume, and for one that was never attached. */
   readonly host_id: string | null;
   /** Set once deleted: its customer no longer sees it. */
   readonly deleted_at: Date | null;
   readonly created_at: Date;
 }
 
-export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, server_id,
-  device, disk_gb, host_id, deleted_at, created_at`;
+export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared,
+  server_id, device, disk_gb, host_id, deleted_at, created_at`;
 
-const NEW = 'id, customer_id, name, size_gb, region_id, encrypted, filesystem, created_at';
+const NEW = 'id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared, created_at';
 
 export type NewVolume = Pick<
   VolumeRow,
-  'id' | 'customer_id' | 'name' | 'size_gb' | 'region_id' | 'encrypted' | 'filesystem' | 'created_at'
+  | 'id'
+  | 'customer_id'
+  | 'name'
+  | 'size_gb'
+  | 'region_id'
+  | 'encrypted'
+  | 'filesystem'
+  | 'shared'
+  | 'created_at'
 >;
 
 /** Inserts a volume, detached and without a disk. */

@@ -284,3 +284,41 @@ describe('any sequence of requests, work, faults, and kills', () => {
 function refusedOnly(error: unknown): void {
   if (!(error instanceof Failure)) throw error;
 }
+
+describe('a region whose hosts share storage for volumes', () => {
+  it('has volumes that use no disk of a host and attach to a server on another one', async () => {
+    const shared = await world.region([5, 5]);
+    await world.db.run(`update regions set volume_storage = 'shared' where id = $1`, [shared]);
+    const [one, two] = [await world.server(actor, shared), await world.server(actor, shared)];
+    id = await world.volume(actor, shared);
+    const before = await world.usedDisk(shared);
+    const attaching = mock.method(world.service.compute, 'attach');
+    for (const to of [one, two]) {
+      await attach(to);
+      await world.runUntilIdle();
+      assert.equal(await world.attachment(id), `${to} /dev/vdb`);
+      assert.equal(await world.usedDisk(shared), before);
+      await updateVolume(world.service, actor, id, { size_gb: to === one ? 2_000 : 3_000 });
+      await world.runUntilIdle();
+      await detach();
+      await world.runUntilIdle();
+    }
+    assert.ok(attaching.mock.calls.every((call) => call.arguments[1].shared === true));
+    await world.assertInvariants();
+    await deleteVolume(world.service, actor, id);
+    await world.runUntilIdle();
+    assert.equal(await world.usedDisk(shared), before);
+  });
+
+  it('keeps the volumes that it had before on the disk of their host', async () => {
+    await attach();
+    await world.runUntilIdle();
+    await world.db.run(`update regions set volume_storage = 'shared' where id = $1`, [region]);
+    const attaching = mock.method(world.service.compute, 'attach');
+    await detach();
+    await attach(other);
+    await world.runUntilIdle();
+    assert.ok(attaching.mock.calls.every((call) => call.arguments[1].shared === undefined));
+    await world.db.run(`update regions set volume_storage = 'local' where id = $1`, [region]);
+  });
+});

@@ -17,6 +17,7 @@ const REGION: RegionRow = {
   country: 'HU',
   pop_id: 'bud1',
   tor_onion: null,
+  volume_storage: 'local',
   active: true,
 };
 const PLAN: PlanRow = {

@@ -78,7 +78,7 @@ async function reserveAndStart(
 ): Promise<TaskResult> {
   const volumes = await lockVolumesOf(tx, server.id);
   if (await hasUnsettledVolumes(tx, server.id)) return { againMs: BUSY_WAIT_MS };
-  const diskGb = volumes.reduce((sum, { disk_gb }) => sum + disk_gb, server.disk_gb);
+  const diskGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), server.disk_gb);
   const toHost = await reserveMoveTarget(tx, {
     id: server.id,
     diskGb,

@@ -33,6 +33,7 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     hosts: local.hosts,
     images: local.images,
     moves: composeMoves({ local, directory, registry }),
+    seizeVolume: (id, host) => route.seizeVolume(id, host),
     ensure: (spec) => route.ensure(spec),
     remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
     power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),

@@ -53,15 +53,31 @@ export class Route {
     await this.#inOrder('machine', spec.id, locate, (driver) => driver.ensure(spec));
   }
 
-  /** A volume without an entry is nowhere: otherwise another backend could create an empty one. */
+  /**
+   * A volume without an entry is nowhere: otherwise another backend could create an empty one. A shared volume
+   * is everywhere in its region, and its entry is the backend that had it last.
+   */
   async attach(machineId: string, volume: VolumeSpec): Promise<void> {
     const locate = async () => {
       const wanted = await this.#place('machine', machineId);
-      await this.#requireSameBackend('volume', volume.id, wanted);
+      await this.#bringVolume(volume, wanted);
       return this.#driver(wanted);
     };
     const call = (driver: ComputeDriver) => driver.attach(machineId, volume);
     await this.#inOrder('volume', volume.id, locate, call, { always: true });
+  }
+
+  /** Sends it to the backend of the host, which answers for the volume from then on. */
+  async seizeVolume(volumeId: string, host: string): Promise<void> {
+    const { directory } = this.#parts;
+    const wanted = await directory.findBackendOfHost(host);
+    const call = async (driver: ComputeDriver) => {
+      if (driver.seizeVolume === null) throw new ComputeError('refused', `${host} has no shared storage`);
+      await driver.seizeVolume(volumeId, host);
+      const place = (await directory.find('volume', [volumeId])).get(volumeId);
+      if (place !== undefined) await directory.move('volume', volumeId, { from: place, to: wanted });
+    };
+    await this.#inOrder('volume', volumeId, async () => this.#driver(wanted), call, { always: true });
   }
 
   /** Sends `snapshot` to the backend of the snapshot, which survives its machine, or of the machine. */
@@ -108,8 +124,13 @@ export class Route {
     return place;
   }
 
-  async #requireSameBackend(kind: PlacedKind, id: string, wanted: string): Promise<void> {
-    if ((await this.#parts.directory.claim(kind, id, wanted)) !== wanted) throw onOtherBackend(kind);
+  async #bringVolume({ id, shared }: VolumeSpec, wanted: string): Promise<void> {
+    const { directory } = this.#parts;
+    const place = await directory.claim('volume', id, wanted);
+    if (place === wanted) return;
+    if (!shared) throw onOtherBackend('volume');
+    await this.#driver(place).detach(id);
+    await directory.move('volume', id, { from: place, to: wanted });
   }
 
   async #place(kind: PlacedKind, id: string): Promise<string> {

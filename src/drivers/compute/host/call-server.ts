@@ -139,7 +139,11 @@ export class CallServer {
 
   async #carryOut(method: CallMethod, args: unknown[]): Promise<unknown> {
     type Method = (...args: unknown[]) => Promise<unknown>;
-    if (!isMoveMethod(method)) return await (this.#driver[method] as Method).apply(this.#driver, args);
+    if (!isMoveMethod(method)) {
+      const call = this.#driver[method] as Method | null;
+      if (call === null) throw new ComputeError('refused', 'the host cannot do that with its settings');
+      return await call.apply(this.#driver, args);
+    }
     const { moves } = this.#driver;
     if (moves === null) throw new ComputeError('refused', 'this host cannot move machines');
     return await (moves[method] as Method).apply(moves, args);

@@ -71,6 +71,7 @@ export function openHostDriver(options: HostDriverOptions): RemoteHost {
     detach: (id) => change('detach', id),
     grow: (id, sizeGb) => change('grow', id, sizeGb),
     removeVolume: (id) => change('removeVolume', id),
+    seizeVolume: (id, host) => change('seizeVolume', id, host),
     snapshot: async (machineId, id) => (await call('snapshot', machineId, id)) as SnapshotState,
     removeSnapshot: (id) => change('removeSnapshot', id),
     filter: (id, filter) => change('filter', id, filter),

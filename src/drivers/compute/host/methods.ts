@@ -113,6 +113,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   detach: change([0]),
   grow: change([0]),
   removeVolume: change([0]),
+  seizeVolume: change([0]),
   snapshot: change([1], SnapshotState),
   removeSnapshot: change([0]),
   filter: change([0]),

@@ -13,6 +13,17 @@ export const BARE_ENV = { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/b
 
 const execute = promisify(execFile);
 
+/** The program ran and failed. Its output is only for the caller: it may name addresses. */
+export class CommandFailedError extends ComputeError {
+  readonly exitCode: number;
+  readonly stderr: string;
+  constructor(message: string, exitCode: number, stderr: string) {
+    super('transient', message);
+    this.exitCode = exitCode;
+    this.stderr = stderr;
+  }
+}
+
 export interface CommandOptions {
   /** Written to standard input. */
   readonly input?: string;
@@ -35,8 +46,11 @@ export async function run(
   try {
     return (await output).stdout;
   } catch (error) {
-    const reason = failureReason(error as ExecFileException, timeoutMs);
-    throw new ComputeError('transient', `${program} ${reason}`.slice(0, MESSAGE_MAX_CHARS));
+    const failure = error as ExecFileException;
+    const message = `${program} ${failureReason(failure, timeoutMs)}`.slice(0, MESSAGE_MAX_CHARS);
+    if (typeof failure.code === 'number')
+      throw new CommandFailedError(message, failure.code, failure.stderr ?? '');
+    throw new ComputeError('transient', message);
   }
 }
 

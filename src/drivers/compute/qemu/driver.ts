@@ -26,7 +26,7 @@ import { setFilter, setTraffic } from './net/network.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
-import { attachVolume, detachVolume, growVolume, removeVolume } from './storage/volumes.ts';
+import { attachVolume, detachVolume, growVolume, removeVolume, seizeVolume } from './storage/volumes.ts';
 
 export interface QemuCompute extends ComputeDriver {
   readonly images: BaseImages;
@@ -58,6 +58,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
       forget: (move, side) => (side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move)),
     },
     transfers: moveTransfers(host),
+    seizeVolume: options.ceph ? (volumeId) => seizeVolume(host, volumeId) : null,
     ensure: (spec) => ensureMachine(host, spec),
     remove: (id) => removeMachine(host, id),
     power: (id, action) => powerMachine(host, id, action),

@@ -11,6 +11,18 @@ export type Announcement =
   | { readonly by: 'command'; readonly program: string }
   | null;
 
+/** A pool of a Ceph cluster, and the user that may access it. */
+export interface CephOptions {
+  /** Host names or IP addresses of the monitors, each with its port. */
+  readonly monitors: readonly string[];
+  readonly pool: string;
+  readonly user: string;
+  /** Path of a file with the user's key. */
+  readonly keyFile: string;
+  /** CIDR blocks of the monitors and OSDs. QEMU may connect to nothing else. */
+  readonly networks: readonly string[];
+}
+
 export interface QemuOptions {
   /** Folder for everything that must survive a restart of this machine. */
   readonly dir: string;
@@ -28,6 +40,8 @@ export interface QemuOptions {
   readonly peerAddress?: string | null;
   /** Null by default. */
   readonly announcement?: Announcement;
+  /** The cluster of shared volumes; none by default. */
+  readonly ceph?: CephOptions | null;
   readonly log: Logger;
 }
 

@@ -60,6 +60,7 @@ export class SimulatedCompute implements ComputeDriver {
   readonly hosts = null;
   readonly images = null;
   readonly moves: SimulatedMoves;
+  readonly seizeVolume = null;
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #faults: Faults;

@@ -120,6 +120,33 @@ describe('the composed driver', () => {
     await world.driver.attach(two.id, volume);
   });
 
+  it('a shared volume follows its machines, and is only taken from a backend that is away', async () => {
+    const [a, b, c] = members;
+    const [one, two] = [await start(`host-${a.name}`), await start(`host-${b.name}`)];
+    const volume = { id: 'shared', sizeGb: 1, device: '/dev/vdb', shared: true as const };
+    const at = async () => (await world.directory.find('volume', [volume.id])).get(volume.id);
+    const attached = async (member: Member, { id }: MachineSpec) =>
+      (await member.world.db.rows('select from sim.attachments where machine_id = $1', [id])).length;
+    await world.driver.attach(one.id, volume);
+    await world.driver.attach(two.id, volume);
+    assert.deepEqual([await at(), await attached(a, one), await attached(b, two)], [b.name, 0, 1]);
+    const three = await start(`host-${c.name}`);
+    const seized: string[] = [];
+    const seizeVolume = async (id: string) => void seized.push(id);
+    Object.assign(c.world.driver, { seizeVolume });
+    await cutOff(b, 'refuses', async () => {
+      await failsAs('transient', world.driver.attach(three.id, volume));
+      assert.deepEqual([await at(), await attached(c, three)], [b.name, 0]);
+      await assert.rejects(async () => world.driver.seizeVolume?.(volume.id, `host-${a.name}`), /no shared/);
+      await world.driver.seizeVolume?.(volume.id, `host-${c.name}`);
+      await world.driver.attach(three.id, volume);
+      assert.deepEqual([await at(), await attached(c, three), seized], [c.name, 1, [volume.id]]);
+    });
+    Object.assign(c.world.driver, { seizeVolume: null });
+    await world.driver.removeVolume(volume.id);
+    assert.equal(await at(), undefined);
+  });
+
   it('a backend cannot speak for machines of another one', async () => {
     const [a, b] = members;
     const spec = await start('host-a');

@@ -27,7 +27,10 @@ function calls(
   driver: ComputeDriver,
   spec: MachineSpec,
 ): Record<
-  Exclude<keyof ComputeDriver, 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves'>,
+  Exclude<
+    keyof ComputeDriver,
+    'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves' | 'seizeVolume'
+  >,
   () => Promise<unknown>
 > {
   const { id } = spec;

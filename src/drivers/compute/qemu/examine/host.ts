@@ -4,13 +4,14 @@ import type { QemuHost } from '../host.ts';
 import { checkAnnouncement } from './announcement.ts';
 import { bootImages } from './boot-images.ts';
 import { bootTestSector } from './boot-test-sector.ts';
+import { checkSharedStorage } from './shared-storage.ts';
 import { checkBlackholes, checkCapacity, HOST_CHECKS } from './system.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function* examineHost(host: QemuHost, promised: ExpectedResources): AsyncIterable<HostFinding> {
   let hasFailure = false;
-  for (const check of HOST_CHECKS) {
+  for (const check of [...HOST_CHECKS, checkSharedStorage]) {
     for (const finding of await check(host)) {
       hasFailure ||= finding.level === 'fail';
       yield finding;

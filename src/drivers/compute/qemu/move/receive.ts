@@ -47,6 +47,8 @@ export async function receiveMachine(
       'no machine can be moved to this host: it does not listen for other hosts',
     );
   requireHost(host, spec);
+  if (volumes.some(({ shared }) => shared))
+    throw new ComputeError('refused', 'a machine with a shared volume cannot move: detach the volume first');
   return await host.withMachineLock(spec.id, async () => {
     const known = await readIncoming(host.layout, spec.id);
     if (await readRecord(host.layout, spec.id)) {

@@ -4,7 +4,7 @@
  *   from a guest to the host    `source` → guard of its machine → `input` → leaving of its machine
  *   from a guest to elsewhere   `source` → guard of its machine → `forward` → leaving of its machine
  *   from elsewhere to a guest   `forward` → entering of its machine, also if the sender is a guest
- *   from a QEMU process         `output`: nothing; its guest's packets come from its tap
+ *   from a QEMU process         `output`: only to the Ceph cluster; its guest's packets come from its tap
  *   ARP of a guest              `input` of the ARP table → guard of its machine
  *
  * This is the place to change a rule of all machines. The guard is in `guard.ts`, and a customer's firewall
@@ -69,12 +69,19 @@ const INPUT: Chain = {
     'iifname @guests drop',
   ],
 };
+/** The networks of the Ceph cluster, to which QEMU processes may connect. Empty without one. */
+export const STORAGE_SETS = { ipv4_addr: 'storage4', ipv6_addr: 'storage6' } as const;
+const QEMU_PROCESSES = `meta skuid ${GUEST_UIDS.first}-${GUEST_UIDS.last}`;
 /** A guest that took over its QEMU has that process's sockets, which its tap's rules do not see. */
 const OUTPUT: Chain = {
   table: INET,
   name: 'output',
   hook: 'output priority filter',
-  statements: [`meta skuid ${GUEST_UIDS.first}-${GUEST_UIDS.last} reject with icmpx admin-prohibited`],
+  statements: [
+    `${QEMU_PROCESSES} meta l4proto tcp ip daddr @${STORAGE_SETS.ipv4_addr} accept`,
+    `${QEMU_PROCESSES} meta l4proto tcp ip6 daddr @${STORAGE_SETS.ipv6_addr} accept`,
+    `${QEMU_PROCESSES} reject with icmpx admin-prohibited`,
+  ],
 };
 const ARP_INPUT: Chain = {
   table: ARP,

@@ -9,7 +9,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { QemuHost } from '../host.ts';
-import { type Chain, GUESTS, INET, type Jump, MAPS, machineJumps, SHARED_CHAINS, TABLES } from './chains.ts';
+import {
+  type Chain,
+  GUESTS,
+  INET,
+  type Jump,
+  MAPS,
+  machineJumps,
+  SHARED_CHAINS,
+  STORAGE_SETS,
+  TABLES,
+} from './chains.ts';
 
 /** Distinguishes versions of a chain, not forgeries. */
 const DIGEST_CHARS = 8;
@@ -19,15 +29,42 @@ const DIGEST_CHARS = 8;
  * commits the first and the others start over. Lock order: a machine's lock comes before this one.
  */
 export async function applyRuleset(host: QemuHost, lines: readonly string[]): Promise<void> {
-  const input = `${lines.join('\n')}\n`;
+  const input = `${[...lines, ...storageElements(host)].join('\n')}\n`;
   await host.withHostLock('network', () => host.runInNet('nft', ['-f', '-'], { input }));
 }
+
+/** Opens the way from QEMU processes to the Ceph cluster, also on a host that got its settings just now. */
+export async function allowStorage(host: QemuHost): Promise<void> {
+  await applyRuleset(host, sharedRules());
+}
+
+function storageElements({ options }: QemuHost): string[] {
+  if (!options.ceph) return [];
+  const [v4, v6] = [false, true].map((isV6) =>
+    (options.ceph?.networks ?? []).filter((block) => block.includes(':') === isV6),
+  );
+  return [
+    `add table ${INET}`,
+    ...STORAGE_SET_LINES,
+    ...[[STORAGE_SETS.ipv4_addr, v4 ?? []] as const, [STORAGE_SETS.ipv6_addr, v6 ?? []] as const].flatMap(
+      ([set, blocks]) => [
+        `flush set ${INET} ${set}`,
+        ...(blocks.length === 0 ? [] : [`add element ${INET} ${set} { ${blocks.join(', ')} }`]),
+      ],
+    ),
+  ];
+}
+
+const STORAGE_SET_LINES = Object.entries(STORAGE_SETS).map(
+  ([type, set]) => `add set ${INET} ${set} { type ${type}; flags interval; auto-merge; }`,
+);
 
 /** Returns the rules that all machines share. */
 export function sharedRules(): string[] {
   return [
     ...TABLES.map((table) => `add table ${table}`),
     `add set ${INET} ${GUESTS} { type ifname; }`,
+    ...STORAGE_SET_LINES,
     ...MAPS.map(({ table, map }) => `add map ${table} ${map} { type ifname : verdict; }`),
     ...SHARED_CHAINS.flatMap((chain) => [
       `add chain ${chain.table} ${chain.name} { type filter hook ${chain.hook}; policy accept; }`,

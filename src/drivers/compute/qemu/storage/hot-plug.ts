@@ -5,7 +5,9 @@ import { volumeSerial } from '../host.ts';
 import { type Qmp, QmpRefusedError, withQmp } from '../qmp.ts';
 import { GIB, requireSpace } from '../space.ts';
 import { type BlockNode, closeNode, listBlockNodes, openNode } from './block-nodes.ts';
+import { openCephNode } from './ceph.ts';
 import { lendFile } from './lent-files.ts';
+import { imageName } from './shared-volumes.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
 /**
@@ -33,10 +35,19 @@ export async function findVolumeNode(qmp: Qmp, volumeId: string): Promise<BlockN
 }
 
 /** Plugs the volume, whose file exists. A guest that has shut down gets it at the next power-on instead. */
-export async function plug(host: QemuHost, qmp: Qmp, { id, device, machineId }: VolumeRecord): Promise<void> {
+export async function plug(
+  host: QemuHost,
+  qmp: Qmp,
+  { id, device, machineId, shared }: VolumeRecord,
+): Promise<void> {
   if (device === null || machineId === null) throw new Error('a detached volume has no slot');
   const { status } = await qmp.execute<{ readonly status: string }>('query-status');
   if (status === 'shutdown') return;
+  const name = nodeName(id);
+  if (shared) {
+    if (!(await findVolumeNode(qmp, id))) await openCephNode(host, qmp, { name, image: imageName(id) });
+    return await addDevice(qmp, { id, device });
+  }
   const path = host.layout.volume(id, 'qcow2');
   if (!(await findVolumeNode(qmp, id))) await lendFile(host, machineId, { kind: 'volumes', path });
   await plugLent(qmp, { id, device, path });
@@ -48,6 +59,14 @@ export async function plugLent(
   { id, device, path }: { readonly id: string; readonly device: string; readonly path: string },
 ): Promise<void> {
   if (!(await findVolumeNode(qmp, id))) await openNode(qmp, { name: nodeName(id), path });
+  await addDevice(qmp, { id, device });
+}
+
+/** Plugs the open volume, unless QEMU has the device. */
+async function addDevice(
+  qmp: Qmp,
+  { id, device }: { readonly id: string; readonly device: string },
+): Promise<void> {
   if (await hasDevice(qmp, id)) return;
   await qmp.execute('device_add', {
     driver: 'virtio-blk-pci',
@@ -69,7 +88,7 @@ export async function growNode(
   const size = record.sizeGb * GIB;
   const moreBytes = size - node.image['virtual-size'];
   if (moreBytes <= 0) return;
-  await requireSpace(host.layout.volumes(), moreBytes);
+  if (!record.shared) await requireSpace(host.layout.volumes(), moreBytes);
   await qmp.execute('block_resize', { 'node-name': nodeName(record.id), size });
 }
 

@@ -25,6 +25,8 @@ export interface VolumeRecord {
   readonly leaving: boolean;
   /** The file existed once: never recreate it. Records of older versions get this when it is seen. */
   readonly made?: true;
+  /** It is in the Ceph cluster and has no file. */
+  readonly shared?: true;
 }
 
 export async function readVolume(layout: Layout, id: string): Promise<VolumeRecord | undefined> {

@@ -1,11 +1,22 @@
-/** Volumes: files that are attached to at most one machine, running or stopped, and that outlive it. */
+/**
+ * Volumes: files, or images that hosts share, that are attached to at most one machine, running or stopped,
+ * and that outlive it.
+ */
 import { rm } from 'node:fs/promises';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
 import { readRecord, requireNotSent, requireRecord, withMachine } from '../record.ts';
+import { releaseClaim } from './claims.ts';
 import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
 import { reclaimFile } from './lent-files.ts';
+import {
+  claimSharedVolume,
+  ensureSharedVolume,
+  growDetached,
+  removeSharedVolume,
+  seizeSharedVolume,
+} from './shared-volumes.ts';
 import { resumeSnapshots } from './snapshots.ts';
 import {
   ensureVolumeFile,
@@ -22,6 +33,7 @@ export async function attachVolume(host: QemuHost, machineId: string, volume: Vo
   await requireRecord(host.layout, machineId);
   const existing = await readVolume(host.layout, volume.id);
   if (existing?.machineId && !isAttachedAs(existing, machineId, volume)) await detachVolume(host, volume.id);
+  if (volume.shared) await claimSharedVolume(host, volume);
   await withMachine(host, machineId, async () => {
     const record = await host.withHostLock('volumes', () => claim(host, machineId, volume));
     await withQmp(host, machineId, (qmp) => syncVolume(host, record, qmp));
@@ -37,7 +49,7 @@ function isAttachedAs(record: VolumeRecord, machineId: string, { device }: Volum
 async function claim(
   host: QemuHost,
   machineId: string,
-  { id, sizeGb, device }: VolumeSpec,
+  { id, sizeGb, device, shared }: VolumeSpec,
 ): Promise<VolumeRecord> {
   const { layout } = host;
   const existing = await readVolume(layout, id);
@@ -56,22 +68,25 @@ async function claim(
     machineId,
     device,
     leaving: false,
+    ...(shared ? { shared } : {}),
   };
   await writeVolume(layout, record);
   return record;
 }
 
-/** Makes the volume match its record: its file, and its device in QEMU. */
+/** Makes the volume match its record: its file or image, and its device in QEMU. */
 async function syncVolume(host: QemuHost, record: VolumeRecord, qmp: Qmp | undefined): Promise<void> {
   const node = qmp && (await findVolumeNode(qmp, record.id));
   if (qmp && node) await growNode(host, qmp, record, node);
-  else await ensureVolumeFile(host, record);
+  else await (record.shared ? ensureSharedVolume(host, record) : ensureVolumeFile(host, record));
   if (qmp) await plug(host, qmp, record);
   // This comes last: on a full disk no record can be written, but the guest already has the volume.
   await markCreated(host, record);
 }
 
 export async function detachVolume(host: QemuHost, volumeId: string): Promise<void> {
+  // A killed attachment may have left a claim without a record.
+  if (await isMaybeShared(host, volumeId)) return await releaseClaim(host, volumeId);
   await withVolume(host, volumeId, async (record) => {
     if (record.machineId === null) return;
     requireNotSent(await readRecord(host.layout, record.machineId));
@@ -82,14 +97,24 @@ export async function detachVolume(host: QemuHost, volumeId: string): Promise<vo
   });
 }
 
+/** Whether the volume has no record here but may be in the cluster. */
+async function isMaybeShared({ layout, options }: QemuHost, volumeId: string): Promise<boolean> {
+  return Boolean(options.ceph) && (await readVolume(layout, volumeId)) === undefined;
+}
+
 async function markDetached(host: QemuHost, record: VolumeRecord): Promise<void> {
-  const { id, machineId } = record;
+  const { id, machineId, shared } = record;
+  if (shared) {
+    await releaseClaim(host, id);
+    return await rm(host.layout.volume(id, 'json'), { force: true });
+  }
   const path = host.layout.volume(id, 'qcow2');
   if (machineId !== null) await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
   await writeVolume(host.layout, { ...record, machineId: null, device: null, leaving: false });
 }
 
 export async function growVolume(host: QemuHost, volumeId: string, sizeGb: number): Promise<void> {
+  if (await isMaybeShared(host, volumeId)) return await growDetached(host, { id: volumeId, sizeGb });
   await withVolume(host, volumeId, async (before) => {
     if (before.machineId !== null) requireNotSent(await readRecord(host.layout, before.machineId));
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
@@ -101,6 +126,7 @@ export async function growVolume(host: QemuHost, volumeId: string, sizeGb: numbe
 
 export async function removeVolume(host: QemuHost, volumeId: string): Promise<void> {
   await detachVolume(host, volumeId);
+  if (await isMaybeShared(host, volumeId)) return await removeSharedVolume(host, volumeId);
   await withVolume(host, volumeId, async ({ machineId }) => {
     if (machineId !== null) throw new ComputeError('transient', 'the volume was attached again meanwhile');
     const { layout } = host;
@@ -129,6 +155,11 @@ export async function plugVolumes(host: QemuHost, machineId: string, qmp: Qmp): 
     }
   }
   await resumeSnapshots(host, machineId, qmp);
+}
+
+/** Takes a shared volume from a host that is lost. That host cannot write to the cluster any more. */
+export async function seizeVolume(host: QemuHost, volumeId: string): Promise<void> {
+  if (await isMaybeShared(host, volumeId)) await seizeSharedVolume(host, volumeId);
 }
 
 /** Detaches every volume of the machine. The caller holds the machine's lock and has powered it off. */
