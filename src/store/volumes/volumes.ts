@@ -24,7 +24,7 @@ export interface VolumeRow {
   readonly device: string | null;
   /** 0 until it is first attached. */
   readonly disk_gb: number;
-  /** The host on whose disk it is. Null for a shared volume, and for one that was never attached. */
+  /** The host on whose disk it is. Null for a shared volume, and before the first attachment. */
   readonly host_id: string | null;
   /** Set once deleted: its customer no longer sees it. */
   readonly deleted_at: Date | null;

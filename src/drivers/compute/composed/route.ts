@@ -54,8 +54,8 @@ export class Route {
   }
 
   /**
-   * A volume without an entry is nowhere: otherwise another backend could create an empty one. A shared volume
-   * is everywhere in its region, and its entry is the backend that had it last.
+   * A volume without an entry is nowhere: otherwise another backend could create an empty one. A shared
+   * volume is everywhere in its region, and its entry is the backend that had it last.
    */
   async attach(machineId: string, volume: VolumeSpec): Promise<void> {
     const locate = async () => {

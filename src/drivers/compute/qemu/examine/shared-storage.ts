@@ -68,8 +68,8 @@ async function checkPool(host: QemuHost, { pool }: CephOptions): Promise<HostFin
     const why = error instanceof CephRefusedError ? error.code : null;
     if (why === 'ENOENT') return [finding('fail', `the cluster has no pool ${pool}: SKERRY_CEPH_POOL`)];
     const message =
-      `the cluster or its pool ${pool} cannot be used: check SKERRY_CEPH_MONITORS and SKERRY_CEPH_NETWORKS, ` +
-      'and the capabilities of SKERRY_CEPH_USER (docs/operators/machines.md)';
+      `the cluster or its pool ${pool} cannot be used: check SKERRY_CEPH_MONITORS and ` +
+      'SKERRY_CEPH_NETWORKS, and the capabilities of SKERRY_CEPH_USER (docs/operators/machines.md)';
     return [finding('fail', message)];
   }
 }

@@ -19,7 +19,7 @@ export interface Claim {
 
 const objectName = (volumeId: string) => `skerry-claim-${volumeId}`;
 
-/** `none`: nobody has the volume. `never`: it never had a claim, so it never had an image either. */
+/** `none`: no host has the volume. `never`: it never had a claim, so it never had an image either. */
 export async function readClaim(host: QemuHost, volumeId: string): Promise<Claim | 'none' | 'never'> {
   const words = ['lock', 'info', objectName(volumeId), LOCK, '--format', 'json'];
   const text = await undefinedIfNotFound(runRados(host, words));

@@ -93,8 +93,8 @@ interface Watched {
 const FENCE_S = 10 * 365 * 86_400;
 
 /**
- * Fences the host that has the volume and ends its claim. The whole host is fenced, not only the QEMU that has
- * the volume open: another one could be about to open it. From here on, all of its writes fail.
+ * Fences the host that has the volume and ends its claim. The whole host is fenced, not only the QEMU that
+ * has the volume open: another one could be about to open it. From here on, all of its writes fail.
  */
 export async function seizeSharedVolume(host: QemuHost, volumeId: string): Promise<void> {
   const claim = await readClaim(host, volumeId);

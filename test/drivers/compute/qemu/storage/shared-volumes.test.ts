@@ -169,7 +169,7 @@ describe('volumes in a Ceph cluster', CEPH, () => {
     await hasContent(there, id, 1);
     await write(there, id, 9);
     await assert.rejects(write(here, id, 2), /write failed/);
-    // What it does on its own when it is back changes nothing either.
+    // Its own repairs when it is back change nothing either.
     await power(here, 'off');
     await power(here, 'on');
     assert.deepEqual(await here.attached(here.machineId), []);

@@ -1,6 +1,6 @@
 /**
- * A small real Ceph cluster: one monitor and one OSD, in a network namespace of its own. Hosts of guests get a
- * link to it and an address on its network, so that each can be fenced.
+ * A small real Ceph cluster: one monitor and one OSD, in a network namespace of its own. Hosts of guests get
+ * a link to it and an address on its network, so that each can be fenced.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
