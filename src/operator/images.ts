@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { getBaseImages, type ImportedBaseImage, importBaseImage } from '../domain/images/base-images.ts';
+import { readDistribution } from '../domain/images/distribute.ts';
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OperatorContext } from './context.ts';
@@ -41,18 +42,25 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
     .action(async () => {
       const { service } = await resources.service();
       const { images, rescue } = await getBaseImages(service);
+      const { counts, unfinished } = await readDistribution(service);
+      const hosts = (sha256: string | null) => {
+        const count = sha256 === null ? undefined : counts.get(sha256);
+        return count === undefined ? '' : `${count.ready}/${count.all}`;
+      };
       const rows = images.map((image) => [
         [image.family, image.version, ...(image.variant === null ? [] : [image.variant])].join('-'),
         formatId('image', image.id),
         image.base_sha256 === null ? 'not imported' : image.base_sha256.slice(0, SHOWN_CHARS),
         String(image.base_disk_gb ?? ''),
+        hosts(image.base_sha256),
         image.deprecated ? 'deprecated' : '',
       ]);
       const rescueRow = rescue
-        ? [rescue.sha256.slice(0, SHOWN_CHARS), String(rescue.diskGb), '']
-        : ['not imported', '', ''];
-      const heading = ['image', 'id', 'sha256', 'disk_gb', ''];
+        ? [rescue.sha256.slice(0, SHOWN_CHARS), String(rescue.diskGb), hosts(rescue.sha256), '']
+        : ['not imported', '', '', ''];
+      const heading = ['image', 'id', 'sha256', 'disk_gb', 'on hosts', ''];
       printTable(terminal, heading, [...rows, ['rescue', '', ...rescueRow]]);
+      for (const { image, host, progress } of unfinished) terminal.out(`${image} to ${host}: ${progress}`);
     });
 }
 

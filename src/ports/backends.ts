@@ -4,6 +4,8 @@
  */
 
 import type { TlsIdentity } from '../kernel/certificates.ts';
+import type { ComputeFault } from './compute.ts';
+import type { WantedFile } from './host-files.ts';
 
 /** The driver of the machine that the service itself runs on. It has no row. */
 export const LOCAL_BACKEND = 'local';
@@ -57,6 +59,8 @@ export interface BackendDirectory {
    * database can lack them. Returns the ids.
    */
   adopt(backend: string, machineIds: readonly string[]): Promise<readonly string[]>;
+  /** Asks for a file that a server on the backend needs. Returns why sending it failed last, if it did. */
+  requestFile(backend: string, file: WantedFile): Promise<ComputeFault | null>;
 }
 
 /** The other machines themselves, apart from the machines on them. */

@@ -6,7 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
-import type { HostFiles } from './host-files.ts';
+import type { FileToSend, HostFiles } from './host-files.ts';
 import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
 import type { Filter } from './network.ts';
@@ -142,6 +142,8 @@ export interface ComputeDriver {
   readonly images: BaseImages | null;
   /** The files that other machines send to this host. Absent if it needs none. */
   readonly files?: HostFiles;
+  /** Sends a file to a host on another machine. Throws `transient` if another caller is sending it. */
+  sendFile?(backend: string, file: FileToSend): Promise<void>;
   /** Null if the driver cannot move machines between hosts. */
   readonly moves: MachineMoves | null;
   /**

@@ -21,7 +21,7 @@ export async function releaseLease(tx: Sql, table: WorkTable, leaseId: string): 
 
 /** Releases all leases, for a process that knows it is the only one. */
 export async function releaseAllLeases(tx: Sql): Promise<void> {
-  for (const table of ['operations', 'tasks', 'coins', 'webhook_queues', 'mails']) {
+  for (const table of ['operations', 'tasks', 'coins', 'webhook_queues', 'mails', 'backend_files']) {
     await tx.run(`update ${table} set lease_id = null, leased_until = null where lease_id is not null`);
   }
 }

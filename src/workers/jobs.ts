@@ -17,6 +17,7 @@ import { mailJob } from './mail.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
 import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
+import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
@@ -38,6 +39,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     tasksJob(service),
     superviseMachinesJob(service),
     fleetJob(service),
+    sendImagesJob(service),
     sampleJob(service),
     throttleJob(service),
     fanOutJob(service),

@@ -13,6 +13,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   attempt_keys: 'the next attempt writes a new one',
   audit_anchor: 'written in one commit with the deletion that it proves',
   audit_links: 'the next run links what is left',
+  backend_files: 'the next lease continues the transfer, proven in test/drivers/compute/host/files.test.ts',
   backends: 'written in one commit with its host',
   beats: 'the heartbeat of a process',
   control_plane_identities: 'the operator runs the command again',

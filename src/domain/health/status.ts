@@ -20,6 +20,7 @@ import {
 } from '../../store/service/status.ts';
 import type { Service } from '../context.ts';
 import { nameFindings } from '../dns/ensure.ts';
+import { distributionFindings } from '../images/distribute.ts';
 import { listDedicated } from '../inventory/manual-machines.ts';
 import { listMaintenance } from '../rules/maintenance.ts';
 import { listPolicies } from '../rules/policies.ts';
@@ -66,6 +67,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...operationFindings(counts, stuck),
     ...(await moveFindings(service)),
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
+    ...(await distributionFindings(service)),
     ...(await taskAndChainFindings(service)),
     ...(await coinFindings(service)),
     ...(await reversalFindings(service)),

@@ -1,6 +1,7 @@
 /** Hosts on other machines. Each is a backend of its own, with a certificate of our authority. */
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { deleteBackendFiles } from '../../store/inventory/backend-files.ts';
 import {
   type BackendCertificateRow,
   deleteBackend,
@@ -71,7 +72,10 @@ export async function removeHost({ db, clock }: Pick<Service, 'db' | 'clock'>, n
       }
     }
     await deleteHost(tx, name);
-    if (backend !== null) await deleteBackend(tx, backend);
+    if (backend !== null) {
+      await deleteBackendFiles(tx, backend);
+      await deleteBackend(tx, backend);
+    }
     await recordAudit(tx, { actor: systemActor(now), action: 'host.remove', resource: name }, now);
   });
 }

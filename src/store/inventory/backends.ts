@@ -3,6 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { Backend, BackendDirectory, PlacedKind } from '../../ports/backends.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
+import { requestBackendFile } from './backend-files.ts';
 
 export interface BackendRow extends Omit<Backend, 'isIssued' | 'inUse'> {
   readonly region_id: string;
@@ -146,6 +147,7 @@ export function createBackendDirectory(db: Sql): BackendDirectory {
       const values = [kind, id, backend];
       await db.run('delete from placed_resources where kind = $1 and id = $2 and backend = $3', values);
     },
+    requestFile: (backend, file) => requestBackendFile(db, { backend, ...file }),
     adopt: async (backend, machineIds) => {
       const rows = await db.rows<{ id: string }>(
         `insert into placed_resources (kind, id, backend)

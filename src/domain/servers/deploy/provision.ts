@@ -22,6 +22,7 @@ import { completeOperation } from '../operations/complete.ts';
 import {
   callDriver,
   ENSURE_TIMEOUT_MS,
+  IMAGE_WAIT_MS,
   observationStep,
   POLL_INTERVAL_MS,
 } from '../operations/driver-call.ts';
@@ -30,6 +31,8 @@ import { advance, operationLogFields, retryWithBackoff, type StepResult } from '
 import { buildMachineSpec } from '../operations/step-inputs.ts';
 import { moveServer } from '../transition.ts';
 
+/** An order that waits longer for an image leaves its host. */
+const IMAGE_TIMEOUT_MS = 60 * MINUTE_MS;
 /** Consecutive transient faults after which a host counts as unable. */
 const TRANSIENT_ATTEMPTS_MAX = 5;
 
@@ -52,6 +55,10 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
 }
 
 function nextStepAfterFault(service: Service, operation: OperationRow, fault: ComputeFault): StepResult {
+  const now = service.clock.now();
+  // The time limit of the install begins when the host has the image.
+  if (fault === 'waiting' && now.getTime() - operation.created_at.getTime() < IMAGE_TIMEOUT_MS)
+    return { inMs: IMAGE_WAIT_MS, placedAt: now };
   // Every host would refuse for the same reason, so do not try another one.
   if (fault === 'refused') return { step: 'give_up' };
   if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_ATTEMPTS_MAX)

@@ -36,11 +36,10 @@ export async function callDriver(
     return null;
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    service.log.warn({ err: error, ...operationLogFields(operation) }, act.failureMessage);
-    return {
-      fault: error instanceof ComputeError ? error.fault : 'transient',
-      message: describeFault(error),
-    };
+    const fault = error instanceof ComputeError ? error.fault : 'transient';
+    if (fault !== 'waiting')
+      service.log.warn({ err: error, ...operationLogFields(operation) }, act.failureMessage);
+    return { fault, message: describeFault(error) };
   }
 }
 
@@ -53,6 +52,9 @@ export async function withDriverTimeout<T>(call: Promise<T>, ms = DRIVER_TIMEOUT
   const error = () => new ComputeError('transient', `no answer within ${ms / SECOND_MS} s`);
   return await withTimeout(call, ms, error);
 }
+
+/** How soon to call again while the host receives an image. */
+export const IMAGE_WAIT_MS = 2 * SECOND_MS;
 
 /** How soon to look again at a machine that we wait for. */
 export const POLL_INTERVAL_MS = SECOND_MS / 2;

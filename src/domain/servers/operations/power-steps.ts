@@ -16,7 +16,13 @@ import type { OperationRow } from '../../../store/servers/operations.ts';
 import { hasDetachingVolume } from '../../../store/volumes/changes.ts';
 import type { Service } from '../../context.ts';
 import { completeOperation, failOperation } from './complete.ts';
-import { callDriver, type DriverFault, observationStep, POLL_INTERVAL_MS } from './driver-call.ts';
+import {
+  callDriver,
+  type DriverFault,
+  IMAGE_WAIT_MS,
+  observationStep,
+  POLL_INTERVAL_MS,
+} from './driver-call.ts';
 import { advance, retryWithBackoff, type StepResult } from './step.ts';
 import { rescuePayload } from './step-inputs.ts';
 
@@ -155,9 +161,7 @@ async function advanceAfterCall(
     return await failOperation(service, operation, fault.message);
   // A suspended server must not keep running for free: a refused shutdown becomes a power-off.
   const step = fault?.fault === 'refused' ? 'wait_off' : operation.step;
-  await advance(
-    service,
-    operation,
-    fault ? { ...retryWithBackoff(service, operation), step, fault: fault.message } : next,
-  );
+  if (fault === null) return await advance(service, operation, next);
+  const again = fault.fault === 'waiting' ? { inMs: IMAGE_WAIT_MS } : retryWithBackoff(service, operation);
+  await advance(service, operation, { ...again, step, fault: fault.message });
 }

@@ -24,6 +24,7 @@ import {
   callDriver,
   type DriverFault,
   ENSURE_TIMEOUT_MS,
+  IMAGE_WAIT_MS,
   observationStep,
   POLL_INTERVAL_MS,
 } from './driver-call.ts';
@@ -66,6 +67,7 @@ function nextStepAfterReinstall(
   { fault, place }: { readonly fault: DriverFault | null; readonly place: string },
 ): StepResult {
   if (!fault) return { step: 'wait_installed', inMs: POLL_INTERVAL_MS, placedAt: service.clock.now() };
+  if (fault.fault === 'waiting') return { inMs: IMAGE_WAIT_MS, fault: fault.message };
   const isHostFault = fault.fault === 'host';
   const triedHosts = isHostFault ? [...operation.tried_hosts, place] : operation.tried_hosts;
   const final = fault.fault === 'refused' || (isHostFault && triedHosts.length >= HOST_FAULTS_MAX);

@@ -9,7 +9,7 @@ import type { Logger } from '../../../kernel/logger.ts';
 import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
 import { Gather } from './gather.ts';
-import type { RemoteCompute } from './link.ts';
+import type { BackendDriver, RemoteCompute } from './link.ts';
 import { composeMoves } from './moves.ts';
 import { BackendRegistry } from './registry.ts';
 import { Route } from './route.ts';
@@ -18,7 +18,7 @@ export interface ComposedOptions {
   readonly local: ComputeDriver;
   readonly directory: BackendDirectory;
   /** Opens the driver of a backend. It connects when it is first called. */
-  open(backend: Backend): RemoteCompute;
+  open(backend: Backend): BackendDriver;
   readonly log: Logger;
 }
 
@@ -34,13 +34,14 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     images: local.images,
     moves: composeMoves({ local, directory, registry }),
     seizeVolume: (id, host) => route.seizeVolume(id, host),
+    sendFile: (backend, file) => route.sendFile(backend, file),
     ensure: (spec) => route.ensure(spec),
     remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
     power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),
     observe: (ids) => gather.observe(ids),
-    rebuild: (spec) => route.send('machine', spec.id, (driver) => driver.rebuild(spec)),
+    rebuild: (spec) => route.rebuild(spec),
     restore: (spec, snapshotId) => route.restore(spec, snapshotId),
-    rescue: (id, access) => route.send('machine', id, (driver) => driver.rescue(id, access)),
+    rescue: (id, access) => route.rescue(id, access),
     console: (id): Promise<Duplex> => route.send('machine', id, (driver) => driver.console(id)),
     sample: (ids, since) => gather.sample(ids, since),
     attach: (machineId, volume) => route.attach(machineId, volume),

@@ -8,15 +8,22 @@ import type { Logger } from '../../../kernel/logger.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import type { Backend } from '../../../ports/backends.ts';
 import type { ComputeDriver, SupervisionResult } from '../../../ports/compute.ts';
+import type { FileToSend } from '../../../ports/host-files.ts';
 
 /** A driver of another machine, with a connection to close. */
 export type RemoteCompute = ComputeDriver & { close(): void };
+
+/** A driver of one backend. */
+export type BackendDriver = RemoteCompute & {
+  /** Sends the missing part of the file. Throws `transient` if another caller is sending it. */
+  putFile?(file: FileToSend): Promise<void>;
+};
 
 const PROBE_TIMEOUT_MS = 2_000;
 
 export class BackendLink {
   readonly backend: Backend;
-  readonly driver: RemoteCompute;
+  readonly driver: BackendDriver;
   /** Its last full reports, repeated while it is away so that nothing is concluded from its silence. */
   readonly last: { listed: readonly string[]; failing: readonly SupervisionResult[] } = {
     listed: [],
@@ -28,7 +35,7 @@ export class BackendLink {
   #isProbing = false;
   #nextProbeAt = 0;
 
-  constructor(backend: Backend, driver: RemoteCompute, log: Logger) {
+  constructor(backend: Backend, driver: BackendDriver, log: Logger) {
     this.backend = backend;
     this.driver = driver;
     this.#log = log;

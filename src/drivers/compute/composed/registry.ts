@@ -2,7 +2,7 @@
 import type { Logger } from '../../../kernel/logger.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
-import { BackendLink, type RemoteCompute } from './link.ts';
+import { type BackendDriver, BackendLink } from './link.ts';
 
 /** No call uses an older list. */
 const LIST_MAX_AGE_MS = 2 * SECOND_MS;
@@ -10,7 +10,7 @@ const LIST_MAX_AGE_MS = 2 * SECOND_MS;
 export interface RegistryOptions {
   readonly directory: Pick<BackendDirectory, 'list'>;
   /** Opens the driver of a backend. It connects when it is first called. */
-  open(backend: Backend): RemoteCompute;
+  open(backend: Backend): BackendDriver;
   readonly log: Logger;
 }
 

@@ -9,8 +9,11 @@ import {
   type ComputeDriver,
   ComputeError,
   type MachineSpec,
+  MissingFile,
+  type RescueAccess,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
+import type { FileToSend, WantedFile } from '../../../ports/host-files.ts';
 import type { BackendLink } from './link.ts';
 import type { BackendRegistry } from './registry.ts';
 
@@ -49,8 +52,51 @@ export class Route {
 
   /** Sends `ensure` to the backend of the spec's host. Refused while another backend has the machine. */
   async ensure(spec: MachineSpec): Promise<void> {
-    const locate = async () => this.#driver(await this.#claimMachine(spec));
-    await this.#inOrder('machine', spec.id, locate, (driver) => driver.ensure(spec));
+    const file = fileOf(spec);
+    await this.#callWithFile(
+      spec.id,
+      () => this.#claimMachine(spec),
+      file,
+      (driver) => driver.ensure(spec),
+    );
+  }
+
+  async rebuild(spec: MachineSpec): Promise<void> {
+    const locate = () => this.#place('machine', spec.id);
+    await this.#callWithFile(spec.id, locate, fileOf(spec), (driver) => driver.rebuild(spec));
+  }
+
+  async rescue(id: string, access: RescueAccess): Promise<void> {
+    const image = (await this.#parts.local.images?.rescue()) ?? null;
+    const file = image === null ? null : ({ kind: 'rescue', imageSha256: image.sha256 } as const);
+    const locate = () => this.#place('machine', id);
+    await this.#callWithFile(id, locate, file, (driver) => driver.rescue(id, access));
+  }
+
+  async sendFile(backend: string, file: FileToSend): Promise<void> {
+    const link = (await this.#parts.registry.links()).get(backend);
+    if (link?.driver.putFile === undefined)
+      throw new ComputeError('transient', `backend ${backend} is not in use`);
+    await link.driver.putFile(file);
+  }
+
+  /** If the host lacks the file, asks for it and throws `waiting`. */
+  async #callWithFile(
+    id: string,
+    locate: () => Promise<string>,
+    file: WantedFile | null,
+    call: Call<void>,
+  ): Promise<void> {
+    let place = LOCAL_BACKEND;
+    const locateDriver = async () => {
+      place = await locate();
+      return this.#driver(place);
+    };
+    try {
+      await this.#inOrder('machine', id, locateDriver, call);
+    } catch (error) {
+      throw await requestMissingFile(this.#parts.directory, { error, place, file });
+    }
   }
 
   /**
@@ -172,6 +218,26 @@ export class Route {
     });
     return await started.result;
   }
+}
+
+function fileOf({ image }: MachineSpec): WantedFile | null {
+  if (image.iso !== null) return { kind: 'iso', imageSha256: image.iso.sha256 };
+  return image.base === null ? null : { kind: 'disk', imageSha256: image.base };
+}
+
+/**
+ * Asks for the file if the call failed because the backend lacks it, and returns the error to throw. The name
+ * of the file comes from the wanted state, never from the host, which must not get another customer's image.
+ */
+async function requestMissingFile(
+  directory: BackendDirectory,
+  call: { readonly error: unknown; readonly place: string; readonly file: WantedFile | null },
+): Promise<unknown> {
+  const { error, place, file } = call;
+  if (!(error instanceof MissingFile) || place === LOCAL_BACKEND || file === null) return error;
+  const fault = await directory.requestFile(place, file);
+  if (fault === 'host') return new ComputeError('host', 'the host has no space for the image');
+  return fault === 'refused' ? error : new ComputeError('waiting', 'the host is receiving the image');
 }
 
 function onOtherBackend(kind: PlacedKind): ComputeError {

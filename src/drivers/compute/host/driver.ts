@@ -7,11 +7,9 @@ import { requireLeaseHeld } from '../../../kernel/faults/lease-context.ts';
 import {
   type ComputeDriver,
   ComputeError,
-  type ComputeFault,
   type ExpectedResources,
   type HostFinding,
   type HourSample,
-  type MachineSpec,
   type MachineState,
   MissingFile,
   type SnapshotState,
@@ -19,9 +17,10 @@ import {
 } from '../../../ports/compute.ts';
 import type { FileToSend } from '../../../ports/host-files.ts';
 import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
+import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
 import { encodeFileHeader, FileAnswer, ReceivedAnswer, writeFile } from './files.ts';
-import { type CallMethod, ErrorAnswer, Finding, METHODS } from './methods.ts';
+import { type CallMethod, ErrorAnswer, Finding, METHODS, withoutPath } from './methods.ts';
 import { readStream } from './read-stream.ts';
 import { NotConnected } from './session.ts';
 import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
@@ -30,14 +29,9 @@ export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
 }
 
-/** A host on another machine. */
-export type RemoteHost = ComputeDriver & {
-  /** Sends the missing part of the file. Throws `transient` if another caller is sending it. */
-  sendFile(file: FileToSend): Promise<void>;
-  close(): void;
-};
-
-export function openHostDriver(options: HostDriverOptions): RemoteHost {
+export function openHostDriver(
+  options: HostDriverOptions,
+): BackendDriver & Required<Pick<BackendDriver, 'putFile'>> {
   const connection = new HostConnection(options);
   // A file would delay the calls behind it.
   const files = new HostConnection(options);
@@ -52,17 +46,11 @@ export function openHostDriver(options: HostDriverOptions): RemoteHost {
     hosts: null,
     images: null,
     moves: remoteMoves(call, connection.name),
-    ensure: async (spec) => {
-      requireNoFile(spec, 'host');
-      await change('ensure', spec);
-    },
+    ensure: (spec) => change('ensure', withoutPath(spec)),
     remove: (id) => change('remove', id),
     power: (id, action) => change('power', id, action),
     observe: async (ids) => (await call('observe', ids)) as MachineState[],
-    rebuild: async (spec) => {
-      requireNoFile(spec, 'refused');
-      await change('rebuild', spec);
-    },
+    rebuild: (spec) => change('rebuild', withoutPath(spec)),
     restore: (spec, snapshotId) => change('restore', spec, snapshotId),
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
@@ -79,7 +67,7 @@ export function openHostDriver(options: HostDriverOptions): RemoteHost {
     list: async () => (await call('list')) as string[],
     superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
     examine: (expected) => examine(connection, options, expected),
-    sendFile: (file) => sendFile(files, options, file),
+    putFile: (file) => putFile(files, options, file),
     close: () => {
       connection.close();
       files.close();
@@ -103,12 +91,6 @@ function remoteMoves(call: Caller, host: string): MachineMoves {
     keep: async (...args) => void (await ask('keep', ...args)),
     forget: async (...args) => void (await ask('forget', ...args)),
   };
-}
-
-/** A customer's ISO image is a file of the control plane. */
-function requireNoFile({ image }: MachineSpec, fault: ComputeFault): void {
-  if (image.iso === null) return;
-  throw new ComputeError(fault, "a customer's image boots only on the machine of the service");
 }
 
 async function callHost(
@@ -171,7 +153,7 @@ async function readAnswer(connection: HostConnection, stream: ClientHttp2Stream)
   throw new ComputeError(fault === 'late' ? 'transient' : fault, message);
 }
 
-async function sendFile(
+async function putFile(
   connection: HostConnection,
   { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
   toSend: FileToSend,

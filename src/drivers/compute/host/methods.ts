@@ -6,7 +6,16 @@ import type { MachineMoves } from '../../../ports/moves.ts';
 import { PEM_MAX_CHARACTERS } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
-type Uncalled = 'console' | 'examine' | 'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'moves';
+type Uncalled =
+  | 'console'
+  | 'examine'
+  | 'name'
+  | 'capabilities'
+  | 'hosts'
+  | 'images'
+  | 'files'
+  | 'sendFile'
+  | 'moves';
 export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves;
 
 interface MethodRow {

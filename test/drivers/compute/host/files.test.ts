@@ -85,9 +85,9 @@ describe('files sent to a host', () => {
   it('a file arrives once, and is not sent again', async () => {
     const sent = await newIso();
     received = 0;
-    await world.driver.sendFile(sent);
+    await world.driver.putFile(sent);
     await isThere(sent);
-    await world.driver.sendFile({ ...sent, onProgress: () => assert.fail('it was sent again') });
+    await world.driver.putFile({ ...sent, onProgress: () => assert.fail('it was sent again') });
     assert.equal(received, 1);
   });
 
@@ -108,7 +108,7 @@ describe('files sent to a host', () => {
         const onProgress = (bytes: number) => {
           from = Number.isNaN(from) ? bytes : from;
         };
-        await world.connect().sendFile({ ...sent, onProgress });
+        await world.connect().putFile({ ...sent, onProgress });
       });
       const furthest = Math.max(...planned.map(({ at }) => at));
       if (has < SIZE) assert.equal(from, has);
@@ -129,7 +129,7 @@ describe('files sent to a host', () => {
       else if (how === 'killed') remote.close();
       restarted = how === 'restart' ? world.restart() : Promise.resolve();
     };
-    await remote.sendFile({ ...sent, signal: abort.signal, onProgress }).catch(() => undefined);
+    await remote.putFile({ ...sent, signal: abort.signal, onProgress }).catch(() => undefined);
     await restarted;
     await ended(sent.file);
   }
@@ -137,7 +137,7 @@ describe('files sent to a host', () => {
   it('a file that arrived before its host was killed is checked, and not sent again', async () => {
     const sent = await newIso(MIB);
     await writeFile(incoming(sent.file.sha256), await readFile(sent.path));
-    await world.driver.sendFile({ ...sent, onProgress: (bytes) => assert.equal(bytes, MIB) });
+    await world.driver.putFile({ ...sent, onProgress: (bytes) => assert.equal(bytes, MIB) });
     await isThere(sent);
   });
 
@@ -145,26 +145,26 @@ describe('files sent to a host', () => {
     const sent = await newIso();
     received = 0;
     const outcomes = await Promise.allSettled(
-      [world.driver, world.connect()].map((each) => each.sendFile(sent)),
+      [world.driver, world.connect()].map((each) => each.putFile(sent)),
     );
     assert.ok(outcomes.some(({ status }) => status === 'fulfilled'));
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') assert.match(String(outcome.reason), /receiving this file already/);
     await isThere(sent);
-    await world.connect().sendFile(sent);
+    await world.connect().putFile(sent);
   });
 
   it('a file with another checksum is thrown away, and told', async () => {
     const sent = await newIso();
     const other = { ...sent, file: { ...sent.file, sha256: 'ab'.repeat(32) } };
-    await failsAs('refused', world.driver.sendFile(other));
+    await failsAs('refused', world.driver.putFile(other));
     assert.deepEqual(await driver.files.find(other.file), { state: 'absent', bytes: 0 });
     // The bytes of an earlier transfer were damaged on the disk.
     await sendUntil(sent, SIZE / 2, 'abort');
     const partial = incoming(sent.file.sha256);
     await writeFile(partial, Buffer.alloc((await stat(partial)).size));
-    await failsAs('refused', world.connect().sendFile(sent));
-    await world.connect().sendFile(sent);
+    await failsAs('refused', world.connect().putFile(sent));
+    await world.connect().putFile(sent);
     await isThere(sent);
   });
 
@@ -247,16 +247,16 @@ describe('files sent to a host', () => {
     assert.equal((await images.stored(image.sha256))?.sha256, sha256);
     const toSend = { ...(await newIso()), path };
     const file = { kind: 'disk', sha256, sizeBytes, image } as const;
-    await world.driver.sendFile({ ...toSend, file });
+    await world.driver.putFile({ ...toSend, file });
     assert.deepEqual(await driver.images.list(), [image]);
     assert.equal(await driver.images.rescue(), null);
-    await world.driver.sendFile({ ...toSend, file: { ...file, kind: 'rescue' } });
+    await world.driver.putFile({ ...toSend, file: { ...file, kind: 'rescue' } });
     assert.deepEqual(await driver.images.rescue(), image);
     const text = await newIso(MIB);
     const other = { sha256: 'cd'.repeat(32), sizeBytes: MIB, diskGb: 1 };
     await failsAs(
       'refused',
-      world.driver.sendFile({ ...text, file: { ...text.file, kind: 'disk', image: other } }),
+      world.driver.putFile({ ...text, file: { ...text.file, kind: 'disk', image: other } }),
     );
     assert.deepEqual(await driver.images.list(), [image]);
   });
@@ -279,10 +279,10 @@ describe('files sent to a host', () => {
     }
     await failsAs('host', full.files.receive(sent.file, 0, withShrinkingDisk()));
     assert.deepEqual(await readdir(join(dir, 'incoming')), []);
-    await failsAs('host', host.driver.sendFile(sent));
+    await failsAs('host', host.driver.putFile(sent));
     assert.deepEqual(await readdir(join(dir, 'incoming')), []);
     await run('mount', ['-o', 'remount,size=3G', dir]);
-    await host.driver.sendFile(sent);
+    await host.driver.putFile(sent);
   });
 
   /** A host that restarts refuses connections for a moment. */

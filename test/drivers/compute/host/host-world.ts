@@ -38,6 +38,8 @@ export interface HostWorld {
 }
 
 export interface HostWorldOptions {
+  /** That of a service. Omitted: an authority of its own. */
+  readonly authority?: TlsIdentity;
   /** When its certificate was issued. */
   readonly issuedAt?: Date;
   /** Of the protocol, on the host. */
@@ -63,7 +65,7 @@ export async function selfSigned(): Promise<TlsIdentity> {
 export async function hostWorld(driver: ComputeDriver, options: HostWorldOptions = {}): Promise<HostWorld> {
   const { versions, issuedAt, fileIdleMs, isEarlier = false } = options;
   const id = randomUUID();
-  const authority = await createAuthority();
+  const authority = options.authority ?? (await createAuthority());
   const former = isEarlier ? await selfSigned() : null;
   const credentials: ControlPlaneCredentials = {
     authority: authority.certificate,
