@@ -109,7 +109,8 @@ esac`;
 
 /** Probes TCP port 22. `ssh`: an install is done. `refused`: the network is up, but no SSH answers. */
 export async function probeSsh(host: QemuHost, address: string): Promise<'ssh' | 'refused' | 'silent'> {
-  const bash = ['env', 'LC_ALL=C', 'bash', '-c', PROBE_SCRIPT, 'knock', address];
+  // With a socket as standard input, bash would read root's .bashrc, which may take longer than the probe.
+  const bash = ['env', 'LC_ALL=C', 'bash', '--norc', '-c', PROBE_SCRIPT, 'knock', address];
   try {
     const output = (await host.runInNet('timeout', ['-k', '1', String(PROBE_TIMEOUT_S), ...bash])).trim();
     return output === 'ssh' || output === 'refused' ? output : 'silent';
