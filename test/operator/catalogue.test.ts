@@ -23,7 +23,10 @@ after(async () => {
 test('catalogue load changes nothing without a confirmation', async () => {
   const alone = await operator.run(['catalogue', 'load', file]);
   assert.equal(alone.code, 1);
-  assert.match(alone.out, /\+ plan s1: category vps, .*price_usd_month 7\.35, host_tags none, regions buh par rkv zrh/);
+  assert.match(
+    alone.out,
+    /\+ plan s1: category vps, .*price_usd_month 7\.35, host_tags none, regions buh par rkv zrh/,
+  );
   assert.equal(alone.err, 'skerryd: nothing was changed: pass --yes to load the file');
   const refused = await operator.run(['catalogue', 'load', file], false);
   assert.equal(refused.code, 0);
