@@ -29,7 +29,7 @@ describe('manual removal of a machine', REAL_MACHINES, () => {
     const id = '0199d3a5-0000-7a40-9f3b-5d2e8c7b1a60';
     const { dir } = world.host.options;
     const shell = (text: string) =>
-      world.net.runInRouter('bash', ['-euc', `ID=${id}\n${text.replaceAll(FOLDER, dir)}`]);
+      world.net.runInRouter('bash', ['--norc', '-euc', `ID=${id}\n${text.replaceAll(FOLDER, dir)}`]);
     const spec = machineSpec({ id, host: world.hosts[0], ...world.machine, diskGb: 1 });
     await world.driver.ensure(spec);
     const said = await shell(guideCommands('machine.json'));

@@ -48,7 +48,8 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
     const user = String(await uidOf(id));
     const into = ['--target', String(await pidOf(id)), '--mount', '--net', '--ipc', '--root', '--wd'];
     const become = ['--setuid', user, '--setgid', user];
-    return await run('nsenter', [...into, ...become, '--', 'bash', '-c', `{ ${script}; } 2>&1 || true`]);
+    const bash = ['bash', '--norc', '-c', `{ ${script}; } 2>&1 || true`];
+    return await run('nsenter', [...into, ...become, '--', ...bash]);
   }
   const canRead = async (id: string, path: string) =>
     (await runAs(id, `head -c 1 '${path}' >/dev/null && echo yes`)).trim() === 'yes';
@@ -120,7 +121,8 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
       runAs(one, `timeout 5 bash -c 'exec 3<>/dev/tcp/${address}/9' && echo connected`);
     for (const address of ['198.51.100.7', '2001:db8:ffff::9', '127.0.0.1'])
       assert.match(await connects(address), /No route|prohibited|Permission denied/, address);
-    assert.match(await world.net.runInRouter('bash', ['-c', 'exec 3<>/dev/tcp/127.0.0.1/9 || true']), /^$/);
+    const connect = ['--norc', '-c', 'exec 3<>/dev/tcp/127.0.0.1/9 || true'];
+    assert.match(await world.net.runInRouter('bash', connect), /^$/);
   });
 
   it('volumes and snapshots are open to their machine only, and only while it uses them', async () => {
