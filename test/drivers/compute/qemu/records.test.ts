@@ -105,8 +105,8 @@ describe('records of machines and volumes', () => {
     const driver = openQemuCompute(host.options);
     const { spec } = await writeStoppedMachine(host, 'unknown to its service');
     await damage('another', '{');
-    // The ISO does not exist, so a spec that passes the address check is not created either.
-    const iso = { path: join(dir, 'no.iso'), sha256: '0'.repeat(64) };
+    const iso = { path: join(dir, 'own.iso'), sha256: '0'.repeat(64) };
+    await writeFile(iso.path, '');
     const wanted = machineSpec({ id: 'new', host: 'one', image: { ...spec.image, cloudInit: false, iso } });
     const { ipv4, ipv6 } = spec;
     for (const taken of [{ ipv4 }, { ipv6 }]) {
@@ -114,7 +114,9 @@ describe('records of machines and volumes', () => {
       await assert.rejects(driver.ensure({ ...wanted, ...taken }), { fault: 'host', message });
       assert.ok(!existsSync(host.layout.machine('new')));
     }
-    await assert.rejects(driver.ensure(wanted), { fault: 'host', message: /copying the ISO failed/ });
+    // A spec that passes the address check is not created either.
+    await rm(iso.path);
+    await assert.rejects(driver.ensure(wanted), { fault: 'refused', message: /image is not on this host/ });
   });
 
   it('volumes and snapshots are found next to damaged ones', async () => {
