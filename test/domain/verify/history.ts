@@ -1,5 +1,6 @@
 /** A history for `verify`: credits and reversals, both kinds of servers, a refunded failure, stored data. */
 import assert from 'node:assert/strict';
+import { moveServer } from '../../../src/domain/servers/moves/queue.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { topUp, type World } from '../../support/world.ts';
@@ -31,6 +32,21 @@ export async function createHistory(world: World): Promise<void> {
   await world.sandbox('reorgs', { coin: 'XMR', depth: 30, drop: true });
   await world.settle();
   await topUp(world, other, 120, 'XMR');
+  await startMove(world, customer);
+}
+
+/** Moves the server with the volume, and leaves the move where the target has yet to take over. */
+async function startMove(world: World, customer: SessionClient): Promise<void> {
+  const api = V1Client.forUrl(world.url, await createApiToken(customer, 'read'));
+  const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1&filter[status]=running')).body
+    .data;
+  await world.sandbox('faults', { driver: 'compute', operation: 'moves.takeOver', times: 1000 });
+  await moveServer(world.opened.service, server.id, null);
+  await world.advance(60);
+  const found = await world.opened.db.row<{ n: number }>(
+    `select count(*)::integer as n from moves where state = 'switched' and volume_ids <> '{}'`,
+  );
+  assert.equal(found?.n, 1, 'a server with a volume moves');
 }
 
 /** Creates an attached volume, two snapshots, one with an expiry, and a firewall group. */

@@ -78,19 +78,25 @@ const BREAKS: Record<string, readonly string[]> = {
   'operations fit the status': [
     `update servers set status = 'installing' where status = 'running'`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers
+       on conflict do nothing`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'destroy', 'remove', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'destroy', 'remove', now(), now(), now() from servers
+       on conflict do nothing`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'rebuild', 'reinstall', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'rebuild', 'reinstall', now(), now(), now() from servers
+       on conflict do nothing`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'start', 'wait_on', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'start', 'wait_on', now(), now(), now() from servers
+       on conflict do nothing`,
   ],
   'operations have their data': [
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'rescue', 'enter_rescue', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'rescue', 'enter_rescue', now(), now(), now() from servers
+       on conflict do nothing`,
     `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers`,
+       select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers
+       on conflict do nothing`,
   ],
   'servers have the text of their keys': [`update servers set ssh_keys = array[gen_random_uuid()]`],
   'server counts are right': [`update balances set servers = servers + 1`],
@@ -148,6 +154,19 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set host_id = null`,
     `update servers set machine_id = null`,
     `update hosts set region_id = 'buh'`,
+  ],
+  'moves fit their servers': [
+    `update moves set to_host = from_host`,
+    `update moves set state = 'copying'`,
+    `update servers set host_id = null where id in (select server_id from moves)`,
+  ],
+  'moves are continued': [
+    `delete from operations where kind = 'move'`,
+    `update moves set state = 'queued'`,
+    `delete from moves`,
+  ],
+  'moved volumes are with their server': [
+    `update volumes set host_id = null where server_id in (select server_id from moves)`,
   ],
   'volumes are attached to existing servers': [
     `update volumes set server_id = gen_random_uuid() where server_id is not null`,

@@ -7,7 +7,7 @@
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineSpec } from '../../../../ports/compute.ts';
-import { run } from '../command.ts';
+import { CommandFailedError, run } from '../command.ts';
 import { commitFile, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { GATEWAY_V6 } from '../net/link.ts';
@@ -17,6 +17,7 @@ import { keptConfig } from './kept-config.ts';
 
 /** DNS resolvers of a guest, unless it configures its own. */
 const NAME_SERVERS = ['9.9.9.9', '2620:fe::fe'];
+const BURN_ATTEMPTS = 5;
 const BOUNDARY = 'part-of-vendor-data';
 
 export type Addresses = Pick<MachineSpec, 'ipv4' | 'ipv6'> & { readonly mac: string };
@@ -193,13 +194,24 @@ async function writeSeed(host: QemuHost, id: string, seed: Seed, path: string): 
   try {
     for (const [name, text] of Object.entries(renderSeed(seed)))
       await writeFile(join(sourceFolder, name), text);
-    // xorriso keeps the mode of an existing file.
-    await rm(tempPath, { force: true });
-    await (await open(tempPath, 'w', 0o600)).close();
-    const args = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', tempPath, sourceFolder];
-    await run('xorriso', args);
+    await burnImage(sourceFolder, tempPath);
     await commitFile(tempPath, path);
   } finally {
     await rm(sourceFolder, { recursive: true, force: true });
+  }
+}
+
+/** xorriso 1.5.4 of Debian 12 crashes in about 1 of 300 runs, so a run that crashed is repeated. */
+async function burnImage(sourceFolder: string, path: string, attempt = 1): Promise<void> {
+  // xorriso keeps the mode of an existing file.
+  await rm(path, { force: true });
+  await (await open(path, 'w', 0o600)).close();
+  const args = ['-as', 'mkisofs', '-quiet', '-V', 'cidata', '-J', '-r', '-o', path, sourceFolder];
+  try {
+    await run('xorriso', args);
+  } catch (error) {
+    const isCrash = error instanceof CommandFailedError && error.stderr.includes('UNIX-SIGNAL');
+    if (!isCrash || attempt === BURN_ATTEMPTS) throw error;
+    await burnImage(sourceFolder, path, attempt + 1);
   }
 }
