@@ -21,7 +21,7 @@ const RUNS_ALONE = new RegExp(
 );
 /** A file that drives a browser, a coin node, a DNS server, or QEMU. */
 const DRIVES_PROGRAMS = /^test\/drivers\/(?:chain\/(?:evm|monero|utxo)|compute\/qemu)\/|^test\/real\//;
-const IMPORTS_PROGRAMS = /support\/(?:chromium|firefox|installed-programs|pdns)/;
+const IMPORTS_PROGRAMS = /support\/(?:chromium|firefox|installed-programs|pdns|qemu-world)/;
 const FILES_PER_PROCESS = 12;
 
 /**

@@ -28,10 +28,10 @@ export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
   },
   full: {
     processes: 2,
-    propertyRuns: 60,
+    propertyRuns: 40,
     testMaxS: 10 * MINUTE_S,
     processMaxS: 25 * MINUTE_S,
-    totalMaxS: 50 * MINUTE_S,
+    totalMaxS: 65 * MINUTE_S,
   },
   soak: {
     processes: 2,

@@ -10,7 +10,7 @@ import { anyCommand, deploy } from './commands.ts';
 import { finishCustomer, type LifecycleWorld, startLifecycleWorld } from './lifecycle-world.ts';
 import * as rules from './rules.ts';
 
-const CUSTOMERS = byLevel({ sample: 1, full: 20, soak: 200 });
+const CUSTOMERS = byLevel({ sample: 1, full: 10, soak: 200 });
 const DURATION_MS = (IS_FULL_RUN ? 365 : 75) * rules.DAY_MS;
 const MAX_COMMANDS = IS_FULL_RUN ? 80 : 24;
 /** The most database connections that a due date may use. Measured: 57. */

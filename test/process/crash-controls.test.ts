@@ -10,7 +10,7 @@ import { runSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, type V1Client } from '../support/v1-client.ts';
 import { runningServer, type ScenarioContext, useCustomerWorld } from './crash-customer.ts';
 import { callSandbox } from './crash-world.ts';
-import { type KillScenario, testKillPlaces } from './kill-places.ts';
+import { type KillScenario, scenariosOfRun, testKillPlaces } from './kill-places.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 
@@ -136,7 +136,7 @@ async function allowMail(context: ScenarioContext): Promise<void> {
 
 describe('a process killed with SIGKILL while a customer changes things', FULL_ONLY, () => {
   const world = useCustomerWorld();
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenariosOfRun(SCENARIOS)) {
     it(`completes ${scenario.name} once`, (t) => testKillPlaces(t, world, scenario));
   }
 });

@@ -8,7 +8,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 import { runSkerryd } from '../support/skerryd-process.ts';
 import { runningServer, type ScenarioContext, useCustomerWorld } from './crash-customer.ts';
 import { callSandbox } from './crash-world.ts';
-import { type KillScenario, testKillPlaces } from './kill-places.ts';
+import { type KillScenario, scenariosOfRun, testKillPlaces } from './kill-places.ts';
 
 /** Longer than the wait after a failed move. */
 const RETRY_S = 30;
@@ -38,7 +38,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
 
 describe('a process killed with SIGKILL while a server moves', FULL_ONLY, () => {
   const world = useCustomerWorld();
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenariosOfRun(SCENARIOS)) {
     it(`completes ${scenario.name} once`, (t) => testKillPlaces(t, world, scenario));
   }
 });

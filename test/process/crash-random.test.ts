@@ -19,7 +19,7 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { type BaseFixture, createBaseFixture, DAY_S, HOOK_PATH, settingsFor } from './crash-time-world.ts';
 import { callSandbox } from './crash-world.ts';
 
-const KILLS = byLevel({ sample: 1, full: 10, soak: 100 });
+const KILLS = byLevel({ sample: 1, full: 5, soak: 100 });
 /** Keeps the whole run within the event retention period. */
 const MAX_DAYS = 1.3;
 

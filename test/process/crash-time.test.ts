@@ -29,7 +29,7 @@ import {
   settingsFor,
 } from './crash-time-world.ts';
 import { callSandbox } from './crash-world.ts';
-import { type KillScenario, testKillPlaces } from './kill-places.ts';
+import { type KillScenario, scenariosOfRun, testKillPlaces } from './kill-places.ts';
 
 type Scenario = KillScenario<ScenarioContext> & {
   /** Sends mail over real SMTP instead of to the outbox. */
@@ -253,7 +253,7 @@ describe('a process killed with SIGKILL while time passes', FULL_ONLY, () => {
     return { url: serving.url, base, customer, api, receiver, mailServer, dataDir, ...seen };
   }
 
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenariosOfRun(SCENARIOS)) {
     it(`${scenario.name} loses nothing and repeats nothing`, async (t) => {
       const world = { folder, settings: (name: string) => settings(name, scenario.smtp), createContext };
       await testKillPlaces(t, world, scenario);

@@ -18,7 +18,7 @@ import {
   useCustomerWorld,
 } from './crash-customer.ts';
 import { callSandbox } from './crash-world.ts';
-import { type KillScenario, testKillPlaces } from './kill-places.ts';
+import { type KillScenario, scenariosOfRun, testKillPlaces } from './kill-places.ts';
 
 const DELETE_ACCOUNT = { action: 'delete_account', current_password: PASSWORD };
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
@@ -175,7 +175,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
 
 describe('a process killed with SIGKILL', FULL_ONLY, () => {
   const world = useCustomerWorld();
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenariosOfRun(SCENARIOS)) {
     it(`completes ${scenario.name} once`, (t) => testKillPlaces(t, world, scenario));
   }
 });

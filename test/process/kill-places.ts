@@ -1,7 +1,7 @@
 /**
  * Kills a service with SIGKILL at the places of a scenario. A first run lists them: before and after each
  * commit and each driver call. Then the scenario runs again for each place, and after the restart the
- * assertions must hold. `npm run test:full` takes some places of each scenario, which rotate.
+ * assertions must hold. `npm run test:full` takes some scenarios and some places of each, which rotate.
  */
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { LIST_PLACES } from '../../src/kernel/faults/crash.ts';
 import { parsePlaces } from '../support/crash-places.ts';
-import { byLevel, ROTATION } from '../support/runs.ts';
+import { byLevel, ROTATION, rotate } from '../support/runs.ts';
 import {
   type Environment,
   runSkerryd,
@@ -41,6 +41,11 @@ const PLACES_MIN = 8;
 const SUBSTITUTES_MAX = 3;
 /** Background work reaches places that the requests did not wait for. */
 const REACH_TIMEOUT_MS = 10_000;
+
+/** A third of the scenarios at a time, rotating, in `npm run test:full`. */
+export function scenariosOfRun<Scenario>(all: readonly Scenario[]): readonly Scenario[] {
+  return rotate(all, { sample: 1, full: 3, soak: 1 });
+}
 
 export async function testKillPlaces<Context>(
   t: TestContext,

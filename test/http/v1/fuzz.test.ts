@@ -15,7 +15,7 @@ import { sendAndCheck } from './fuzz-send.ts';
 const BATCH = 16;
 /** After this many batches, a new customer sends the requests. */
 const ROUND = 100;
-const BATCHES = byLevel({ sample: 10, full: 10_000 / BATCH, soak: 100_000 / BATCH });
+const BATCHES = byLevel({ sample: 10, full: 4_000 / BATCH, soak: 100_000 / BATCH });
 const CONNECTIONS = 8;
 const RESPONSE_MAX_MS = 10_000;
 

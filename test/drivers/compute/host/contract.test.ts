@@ -1,7 +1,7 @@
 import { describe } from 'node:test';
 import { computeContract } from '../contract.ts';
 import { evaluateFilter } from '../evaluate-filter.ts';
-import { qemuWorld, REAL_MACHINES } from '../qemu/support/qemu-world.ts';
+import { contractOnRealMachines, qemuWorld } from '../qemu/support/qemu-world.ts';
 import { simulatedWorld } from '../simulator/simulator-world.ts';
 import { hostWorld } from './host-world.ts';
 
@@ -30,7 +30,7 @@ computeContract('a simulated host over TLS', async () => {
   };
 });
 
-describe('real machines', REAL_MACHINES, () => {
+describe('real machines', contractOnRealMachines('host'), () => {
   computeContract('a QEMU host over TLS', async () => {
     const world = await qemuWorld();
     const { driver, close } = await hostWorld(world.driver);

@@ -1,7 +1,7 @@
 import { describe } from 'node:test';
 import { computeContract } from '../contract.ts';
-import { qemuWorld, REAL_MACHINES } from './support/qemu-world.ts';
+import { contractOnRealMachines, qemuWorld } from './support/qemu-world.ts';
 
-describe('real machines', REAL_MACHINES, () => {
+describe('real machines', contractOnRealMachines('local'), () => {
   computeContract('QEMU', () => qemuWorld());
 });

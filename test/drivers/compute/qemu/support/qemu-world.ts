@@ -18,7 +18,7 @@ import { listVolumesOf } from '../../../../../src/drivers/compute/qemu/storage/v
 import { createLogger } from '../../../../../src/kernel/logger.ts';
 import type { BaseImage, MachineSpec } from '../../../../../src/ports/compute.ts';
 import { findProgram } from '../../../../support/installed-programs.ts';
-import { FULL_ONLY, IS_FULL_RUN } from '../../../../support/runs.ts';
+import { FULL_ONLY, IS_FULL_RUN, rotate } from '../../../../support/runs.ts';
 import type { ComputeWorld } from '../../compute-world.ts';
 import { isAlive, NetFixture } from './net-fixture.ts';
 import { probeInbound } from './probe.ts';
@@ -36,6 +36,12 @@ const PREFIX = 'skerry-qemu-';
 export const REAL_MACHINES = {
   skip: IS_FULL_RUN ? process.env.CI !== 'true' && (missingPrograms() ?? false) : FULL_ONLY.skip,
 };
+
+/** The contract on real machines takes minutes, so `test:full` runs it either locally or through a host. */
+export function contractOnRealMachines(through: 'local' | 'host') {
+  const isTurn = rotate(['local', 'host'], { sample: 1, full: 2, soak: 1 }).includes(through);
+  return { skip: REAL_MACHINES.skip || (isTurn ? false : 'takes turns with another file') };
+}
 
 export interface SshOptions {
   /** Address family of the connection; 4 by default. */
