@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import { type MigrationProvider, Migrator } from 'kysely/migration';
+import type { Kysely } from 'kysely';
+import type { MigrationProvider } from 'kysely/migration';
 import type { OpenDatabase } from './db.ts';
 
 interface MigrationFile {
@@ -69,9 +69,20 @@ export async function migrate(
 ): Promise<string[]> {
   const files = migrationFiles(folder);
   const pending = await pendingMigrations(db, folder);
+  if (pending.length === 0) return [];
   const progress = new Progress(pending, pending.length < files.length ? tell : undefined);
+  // Hundreds of modules, which most starts do not need.
+  const { Kysely, PostgresDialect, sql } = await import('kysely');
+  const { Migrator } = await import('kysely/migration');
+  const run = async (file: MigrationFile, tx: Kysely<unknown>) => {
+    await sql`create table if not exists migration_files
+      (name text primary key, sha256 text not null)`.execute(tx);
+    await sql.raw(file.text).execute(tx);
+    await sql`insert into migration_files (name, sha256)
+      values (${file.name}, ${file.sha256})`.execute(tx);
+  };
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: withoutEnd(db) }) });
-  const migrator = new Migrator({ db: kysely, provider: migrationProvider(files, progress) });
+  const migrator = new Migrator({ db: kysely, provider: migrationProvider(files, progress, run) });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);
@@ -94,26 +105,20 @@ class Progress {
   }
 }
 
-function migrationProvider(files: readonly MigrationFile[], progress: Progress): MigrationProvider {
+function migrationProvider(
+  files: readonly MigrationFile[],
+  progress: Progress,
+  run: (file: MigrationFile, tx: Kysely<unknown>) => Promise<void>,
+): MigrationProvider {
   return {
     getMigrations: async () =>
       Object.fromEntries(
         files.map((file) => [
           file.name,
-          {
-            up: (tx: Kysely<unknown>) => progress.measure(file.name, () => run(file, tx)),
-          },
+          { up: (tx: Kysely<unknown>) => progress.measure(file.name, () => run(file, tx)) },
         ]),
       ),
   };
-}
-
-async function run(file: MigrationFile, tx: Kysely<unknown>): Promise<void> {
-  await sql`create table if not exists migration_files
-    (name text primary key, sha256 text not null)`.execute(tx);
-  await sql.raw(file.text).execute(tx);
-  await sql`insert into migration_files (name, sha256)
-    values (${file.name}, ${file.sha256})`.execute(tx);
 }
 
 /** The caller owns the pool, so the migrator must not end it. */
