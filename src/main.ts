@@ -6,7 +6,7 @@ import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/drivers.ts';
 import { createHostCommands } from './compose/host-command.ts';
-import { createHostRegistrar } from './compose/seed.ts';
+import { createHostRegistrar, endSimulatedHosts } from './compose/seed.ts';
 import { serve } from './compose/serve-command.ts';
 import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
@@ -90,6 +90,7 @@ function createOperatorResources(): OperatorResources {
         service,
         inviter: createHostInviter(service),
         register: createHostRegistrar(service, simulation?.compute ?? null),
+        ...endSimulatedHosts(simulation?.compute ?? null),
         coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };
     },

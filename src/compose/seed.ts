@@ -3,6 +3,7 @@ import { seedSandbox } from '../domain/catalogue/load.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { SimulatorControl } from '../drivers/compute/simulator/control.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import type { OpenService } from '../operator/context.ts';
 import type { OpenedService } from './service.ts';
 
 /** Seeds a sandbox. A live service sells only what its operator loads. */
@@ -27,4 +28,9 @@ export function createHostRegistrar(
       `${unknownHost.name}: not in SKERRY_QEMU_HOSTS; this machine is ${known.join(', ')}`,
     );
   };
+}
+
+/** The operator's way to end a simulated host, which otherwise answers forever. */
+export function endSimulatedHosts(simulated: SimulatorControl | null): Pick<OpenService, 'endSimulatedHost'> {
+  return simulated === null ? {} : { endSimulatedHost: (name) => simulated.loseHost(name) };
 }

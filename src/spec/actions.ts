@@ -59,6 +59,8 @@ export const ACTIONS = [
   // To another host, by the operator; and its end.
   'server.request_move',
   'server.move',
+  // With its host.
+  'server.lose',
   'server.allow_mail',
   'server.block_mail',
   'image.create',
@@ -71,6 +73,7 @@ export const ACTIONS = [
   'volume.delete',
   'volume.attach',
   'volume.detach',
+  'volume.lose',
   'snapshot.create',
   'snapshot.finish',
   'snapshot.fail',
@@ -102,6 +105,8 @@ export const ACTIONS = [
   'host.move_servers',
   'host.remove',
   'host.revoke',
+  'host.lose',
+  'host.fence',
   'machine.add',
   'machine.fulfil',
   'machine.wipe',

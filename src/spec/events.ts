@@ -17,11 +17,25 @@ export const EVENTS = {
     key: 'server',
     when: 'the cycle ended and could not be renewed, or the balance stayed negative; the server was stopped',
   },
+  'server.lost': {
+    key: 'server',
+    when: 'the machine that the server ran on was lost with its disk; the server is refunded and deleted',
+    additive: true,
+  },
   'server.destroyed': { key: 'server', when: 'the disk was wiped and the IP addresses were released' },
   'snapshot.ready': { key: 'snapshot', when: 'a snapshot is ready' },
-  'snapshot.failed': { key: 'snapshot', when: 'a snapshot failed', additive: true },
+  'snapshot.failed': {
+    key: 'snapshot',
+    when: 'a snapshot failed, or the machine that had it was lost',
+    additive: true,
+  },
   'volume.attached': { key: 'volume', when: 'a volume was attached' },
   'volume.detached': { key: 'volume', when: 'a volume was detached' },
+  'volume.lost': {
+    key: 'volume',
+    when: 'the machine that had the data of a volume was lost',
+    additive: true,
+  },
   'topup.pending': {
     key: 'topup',
     scope: 'billing',

@@ -56,6 +56,20 @@ export interface MailData {
     readonly suspendedAt: Date;
     readonly destroyedAt: Date;
   };
+  /** The machine that it ran on was lost, with the data on its disk. */
+  server_lost: {
+    readonly server: string;
+    readonly lostAt: Date;
+    /** 0 if no paid time was left. */
+    readonly refundedCents: bigint;
+  };
+  /** The names of volumes and snapshots that were lost with a host, at most some of each. */
+  storage_lost: {
+    readonly lostAt: Date;
+    readonly volumes: readonly string[];
+    readonly snapshots: readonly string[];
+    readonly more: number;
+  };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
     readonly plan: string;
@@ -195,6 +209,8 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
     staleAt: (data) => data.destroyAt,
   },
   server_destroyed: { when: 'a suspended server was deleted after the grace period' },
+  server_lost: { when: 'the machine that a server ran on was lost' },
+  storage_lost: { when: 'volumes or snapshots were lost with the machine that had them' },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

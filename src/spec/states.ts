@@ -201,6 +201,9 @@ export const SNAPSHOT_TRANSITIONS = [
   { from: null, trigger: 'create', to: 'creating' },
   { from: 'creating', trigger: 'finished', to: 'ready', event: 'snapshot.ready' },
   { from: 'creating', trigger: 'failed', to: 'error', event: 'snapshot.failed' },
+  // The host was lost that had it.
+  { from: 'creating', trigger: 'lost', to: 'error', event: 'snapshot.failed' },
+  { from: 'ready', trigger: 'lost', to: 'error', event: 'snapshot.failed' },
   { from: 'ready', trigger: 'delete', to: null },
   { from: 'error', trigger: 'delete', to: null },
 ] as const satisfies readonly Transition<SnapshotStatus>[];
@@ -217,6 +220,12 @@ export const VOLUME_TRANSITIONS = [
   { from: 'attached', trigger: 'server_destroyed', to: 'detached', event: 'volume.detached' },
   { from: 'detached', trigger: 'delete', to: null },
 ] as const satisfies readonly Transition<VolumeState>[];
+
+// ---- hosts that do not come back
+
+/** Their servers are refunded and deleted, or installed again on other hosts. */
+export const LOST_SERVERS = ['refund', 'rebuild'] as const;
+export type LostServers = (typeof LOST_SERVERS)[number];
 
 // ---- dedicated machines
 

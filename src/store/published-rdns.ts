@@ -124,14 +124,14 @@ async function releaseReserved(tx: Sql, serverId: string, addresses: readonly st
   await tx.run(
     `update ipv4_addresses a set free_from = d.free_from from published_rdns d
       where d.server_id = $1 and d.address = any($2::inet[]) and d.free_from is not null
-        and a.addr = d.address and a.server_id is null and a.free_from = 'infinity'`,
+        and a.addr = d.address and a.server_id is null and a.free_from = 'infinity' and a.held_by is null`,
     [serverId, addresses],
   );
   await tx.run(
     `update ipv6_prefixes p set free_from = d.free_from from published_rdns d
       where d.server_id = $1 and d.address = any($2::inet[]) and d.free_from is not null
         and family(d.address) = 6 and p.prefix = network(set_masklen(d.address, 64))
-        and p.server_id is null and p.free_from = 'infinity'
+        and p.server_id is null and p.free_from = 'infinity' and p.held_by is null
         and not exists (
           select from published_rdns other
            where other.server_id = $1 and other.address <<= p.prefix and other.address <> all($2::inet[]))`,

@@ -22,16 +22,18 @@ export interface SnapshotRow {
   /** Decimal text with two decimals; 0 until ready. */
   readonly size_gb: string;
   readonly status: SnapshotStatus;
+  /** When the host was lost that had it. */
+  readonly lost_at: Date | null;
   readonly expires_at: Date | null;
   readonly created_at: Date;
 }
 
 const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb,
-  status, expires_at, created_at`;
+  status, lost_at, expires_at, created_at`;
 
 const NEW = 'id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at';
 
-export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation'>;
+export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation' | 'lost_at'>;
 
 /** Inserts a snapshot of the server's current disk, with status `creating`. */
 export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
@@ -181,6 +183,15 @@ export async function finishSnapshot(
     `update snapshots set status = $2, size_gb = $3
       where id = $1 and status = 'creating' returning ${COLUMNS}`,
     [end.id, end.status, end.sizeGb],
+  );
+}
+
+/** Ends a snapshot that was lost; undefined when it had already failed. */
+export async function loseSnapshot(tx: Sql, id: string): Promise<SnapshotRow | undefined> {
+  return await tx.row<SnapshotRow>(
+    `update snapshots set status = 'error', size_gb = 0
+      where id = $1 and lost_at is not null and status <> 'error' returning ${COLUMNS}`,
+    [id],
   );
 }
 

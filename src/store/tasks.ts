@@ -6,7 +6,7 @@ import type { Sql } from '../kernel/sql.ts';
 
 /**
  * The kind of a task. `subject` is the id of the volume, snapshot, server (`filter`, `traffic`, `rdns`,
- * `move`), image, password reset request, or of the customer whose account is being deleted.
+ * `move`, `lost_server`), image, password reset request, or of the customer whose account is being deleted.
  */
 export type TaskKind =
   | 'volume'
@@ -17,7 +17,9 @@ export type TaskKind =
   | 'reset_request'
   | 'account_delete'
   | 'rdns'
-  | 'move';
+  | 'move'
+  /** Its host is lost. */
+  | 'lost_server';
 
 /** Done, or run again after this much business time. */
 export type TaskResult = 'done' | { readonly againMs: number };

@@ -5,6 +5,7 @@ import { processResetRequest } from '../domain/customers/reset-password.ts';
 import { ensureRdns } from '../domain/dns/ensure.ts';
 import { applyFilter } from '../domain/firewall/apply.ts';
 import { removeImageBlob } from '../domain/images/remove.ts';
+import { settleLostServer } from '../domain/servers/lost/settle.ts';
 import { continueMove } from '../domain/servers/moves/start.ts';
 import { applyTraffic } from '../domain/servers/traffic.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
@@ -49,6 +50,7 @@ const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
   account_delete: { subject: 'customer', ensure: tearDownAccount },
   rdns: { subject: 'server', ensure: ensureRdns },
   move: { subject: 'server', ensure: continueMove },
+  lost_server: { subject: 'server', ensure: settleLostServer },
 };
 
 export function tasksJob(service: Service): Job {

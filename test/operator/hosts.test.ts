@@ -49,4 +49,26 @@ describe('hosts', () => {
       'host h1: tags none, reserve none',
     );
   });
+
+  it('a lost host is given up after a confirmation, and its addresses once it is fenced', async () => {
+    const size = ['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '200'];
+    await ok('hosts', 'add', 'h9', '--region', 'par', ...size);
+    assert.match(await fails(1, 'hosts', 'lost', 'h9'), /pass --refund/);
+    assert.match(await fails(1, 'hosts', 'lost', 'nowhere', '--refund'), /host nowhere not found/);
+    assert.match(await fails(1, 'hosts', 'fenced', 'h9'), /host h9 is not lost/);
+    const contents = 'host h9 has 0 servers, 0 volumes, and 0 snapshots';
+    assert.equal(await ok('hosts', 'lost', 'h9', '--refund', '--dry-run'), contents);
+    assert.match(await fails(1, 'hosts', 'lost', 'h9', '--refund'), /nothing was changed: pass --yes/);
+    const declined = await operator.run(['hosts', 'lost', 'h9', '--refund'], false);
+    assert.match(declined.out, /nothing was changed$/);
+    assert.doesNotMatch(await ok('hosts', 'list'), /h9 .*lost/);
+    const confirmed = await operator.run(['hosts', 'lost', 'h9', '--refund'], true);
+    assert.match(confirmed.out, /host h9 is lost; see skerryd status/);
+    assert.match(await ok('hosts', 'lost', 'h9', '--refund', '--yes'), /run skerryd hosts fenced h9/);
+    assert.match(await ok('hosts', 'list'), /h9 .*lost/);
+    assert.match(await fails(1, 'hosts', 'undrain', 'h9'), /host h9 is lost/);
+    assert.match(await ok('hosts', 'fenced', 'h9'), /h9 is fenced; 0 addresses will be available in 7 days/);
+    assert.match(await ok('hosts', 'list'), /h9 .*lost, fenced/);
+    await ok('hosts', 'remove', 'h9');
+  });
 });

@@ -30,6 +30,7 @@ import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';
+import { lostHostFindings } from './lost-hosts.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */
@@ -66,6 +67,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     await serverFinding(service),
     ...operationFindings(counts, stuck),
     ...(await moveFindings(service)),
+    ...(await lostHostFindings(service)),
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
     ...(await distributionFindings(service)),
     ...(await taskAndChainFindings(service)),

@@ -104,6 +104,7 @@ export async function drainHost(
 async function requireCallable(tx: Sql, name: string): Promise<void> {
   const host = await lockHost(tx, name);
   const backend = host?.backend == null ? undefined : await lockBackend(tx, host.backend);
+  if (host?.lost_at != null) throw new OperatorError(`host ${name} is lost: it accepts no servers`);
   if (backend !== undefined && backend.state !== 'active')
     throw new OperatorError(`host ${name} is ${backend.state}: it accepts no servers`);
 }

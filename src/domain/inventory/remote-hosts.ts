@@ -63,7 +63,11 @@ export async function removeHost({ db, clock }: Pick<Service, 'db' | 'clock'>, n
     if (host === undefined) throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
     const { backend } = host;
     if (await isHostInUse(tx, name)) {
-      throw new OperatorError(`host ${name} has servers or volumes: remove them, or keep the host drained`);
+      throw new OperatorError(
+        host.lost_at === null
+          ? `host ${name} has servers or volumes: remove them, or keep the host drained`
+          : `host ${name} is lost and has servers, volumes, or held addresses: see \`skerryd status\``,
+      );
     }
     if (backend !== null) {
       await lockBackend(tx, backend);

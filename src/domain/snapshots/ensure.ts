@@ -15,6 +15,7 @@ import {
   hasSnapshotInProgress,
   isBeingRestored,
   lockSnapshot,
+  loseSnapshot,
   markSnapshotStarted,
   type SnapshotRow,
   type SnapshotWork,
@@ -40,6 +41,7 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Task
     await withDriverTimeout(service.compute.removeSnapshot(id));
     return 'done';
   }
+  if (snapshot.lost_at !== null && snapshot.status !== 'error') return await recordLoss(service, snapshot);
   if (snapshot.status === 'creating') return await advanceCreation(service, snapshot);
   // Nothing can use what a failed snapshot left behind.
   if (snapshot.status === 'error') await withDriverTimeout(service.compute.removeSnapshot(id));
@@ -91,6 +93,22 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotSt
     const resource = formatId('snapshot', id);
     await recordAudit(tx, { actor: systemActor(now), action, resource, result, customerId }, now);
   });
+}
+
+/** Its host is lost. What is left of it on record needs no driver. */
+async function recordLoss(service: Service, { id, status }: SnapshotWork): Promise<TaskResult> {
+  if (status === 'error') return RERUN_NOW;
+  await service.db.transaction(async (tx) => {
+    const row = await loseSnapshot(tx, id);
+    if (!row) return;
+    const now = service.clock.now();
+    const { customer_id: customerId } = row;
+    const { event: type } = findTransition(SNAPSHOT_TRANSITIONS, status, 'lost');
+    await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);
+    const audit = { action: 'snapshot.fail', resource: formatId('snapshot', id), result: 'error' } as const;
+    await recordAudit(tx, { actor: systemActor(now), ...audit, customerId }, now);
+  });
+  return RERUN_NOW;
 }
 
 /** Keeps the snapshot until it expires. */

@@ -10,6 +10,7 @@ import {
   MOVE_INVARIANTS,
   VOLUME_INVARIANTS,
 } from './inventory.ts';
+import { LOST_HOST_INVARIANTS } from './lost-hosts.ts';
 import { MONEY_INVARIANTS, TOPUP_INVARIANTS } from './money.ts';
 import { RECORD_INVARIANTS, WEBHOOK_INVARIANTS } from './records.ts';
 import { SERVER_INVARIANTS } from './servers.ts';
@@ -21,6 +22,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...CALENDAR_INVARIANTS,
   ...INVENTORY_INVARIANTS,
   ...MOVE_INVARIANTS,
+  ...LOST_HOST_INVARIANTS,
   ...VOLUME_INVARIANTS,
   ...FIREWALL_INVARIANTS,
   ...WEBHOOK_INVARIANTS,

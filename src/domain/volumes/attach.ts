@@ -46,6 +46,8 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
+    if (volume.lost_at !== null)
+      fail('conflict_state', {}, 'The data of this volume was lost with its machine. Delete the volume.');
     await requireNotMoving(tx, id);
     const maxVolumes = await requireCompatible(service, tx, volume, server);
     if (volume.disk_gb === 0) {

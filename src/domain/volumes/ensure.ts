@@ -8,6 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
+import { releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
 import { isVolumeMoving } from '../../store/servers/moves.ts';
 import type { TaskResult } from '../../store/tasks.ts';
 import {
@@ -31,6 +32,7 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
   if (await isVolumeMoving(service.db, id)) return { againMs: RECHECK_MS };
+  if (work?.lost_at != null && work.deleted_at === null) return await recordLoss(service, work);
   if (!work || work.deleted_at !== null) {
     await withDriverTimeout(compute.detach(id));
     await withDriverTimeout(compute.removeVolume(id));
@@ -42,6 +44,31 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   if (!(await attach(service, work))) return { againMs: 0 };
   await withDriverTimeout(compute.grow(id, work.size_gb));
   await service.db.transaction((tx) => recordChangeEvents(service, tx, work));
+  return 'done';
+}
+
+/** Detaches a volume whose host is lost, and releases its disk. Nothing is left for a driver to do. */
+async function recordLoss(
+  service: Service,
+  { id, customer_id: customerId }: VolumeWork,
+): Promise<TaskResult> {
+  await service.db.transaction(async (tx) => {
+    const volume = await lockVolume(tx, customerId, id);
+    if (!volume) return;
+    if (volume.server_id !== null) await detachVolume(tx, id);
+    const work = await findVolumeWork(tx, id);
+    if (work) await recordChangeEvents(service, tx, work);
+    if (volume.disk_gb === 0) return;
+    await releaseLostVolume(tx, id);
+    const now = service.clock.now();
+    const object = volumeObject({ ...volume, server_id: null, device: null });
+    await recordEvent(tx, { customerId, type: 'volume.lost', object }, now);
+    await recordAudit(
+      tx,
+      { actor: systemActor(now), action: 'volume.lose', resource: object.id, customerId },
+      now,
+    );
+  });
   return 'done';
 }
 

@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
 import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { listHosts } from '../../store/inventory/hosts.ts';
+import { type HostRow, listHosts } from '../../store/inventory/hosts.ts';
 import type { OperatorContext } from '../context.ts';
 import { addList } from '../format/table.ts';
 import { parseConcurrency, parsePositiveInt } from '../options.ts';
 import { addInvite } from './invite.ts';
+import { addLost } from './lost.ts';
 import { addHostMoves, moveServersAway } from './moves.ts';
 import {
   addPlacementOptions,
@@ -61,6 +62,7 @@ export function addHosts(program: Command, context: OperatorContext): void {
   addDrain(hosts, context);
   addHostMoves(hosts, context);
   addStates(hosts, context);
+  addLost(hosts, context);
   addList(hosts, context, {
     about: 'List hosts and their usage',
     heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', 'tags', 'reserve', ''],
@@ -74,11 +76,16 @@ export function addHosts(program: Command, context: OperatorContext): void {
         String(host.servers),
         host.tags.join(' '),
         formatReserve(host.reserve_ram_mb, host.reserve_disk_gb),
-        [host.draining ? 'drained' : '', host.backend === null ? '' : 'another machine']
+        [describeState(host), host.backend === null ? '' : 'another machine']
           .filter((note) => note !== '')
           .join(', '),
       ]),
   });
+}
+
+function describeState({ draining, lost_at: lostAt, fenced_at: fencedAt }: HostRow): string {
+  if (lostAt !== null) return fencedAt === null ? 'lost' : 'lost, fenced';
+  return draining ? 'drained' : '';
 }
 
 interface DrainOptions {

@@ -25,6 +25,12 @@ export const Volume = Type.Object({
   ),
   encrypted: Type.Boolean(ENCRYPTED),
   filesystem: nullable(Type.String(FILESYSTEM)),
+  lost_at: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the machine was lost that had its data. A lost volume can only be deleted.',
+    }),
+  ),
   created_at: Time,
 });
 export type Volume = Static<typeof Volume>;

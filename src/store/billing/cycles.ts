@@ -13,6 +13,15 @@ export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   return row?.last ?? 0;
 }
 
+/** Returns the day of the month on which the server's cycles end. */
+export async function readAnchorDay(tx: Sql, serverId: string): Promise<number> {
+  const row = await tx.row<{ anchor_day: number }>('select anchor_day from servers where id = $1', [
+    serverId,
+  ]);
+  if (row === undefined) throw new Error('a server without a row');
+  return row.anchor_day;
+}
+
 /** Records a paid cycle. The calendar next checks the server when its low-balance window begins. */
 export async function setPaidUntil(
   tx: Sql,

@@ -16,6 +16,9 @@ export interface HostRow {
   readonly reserve_disk_gb: number;
   /** Null: the machine that the service runs on. */
   readonly backend: string | null;
+  /** When the operator gave it up, and when it was off for good. */
+  readonly lost_at: Date | null;
+  readonly fenced_at: Date | null;
   /** How many servers are placed on it. */
   readonly servers: bigint;
 }
@@ -61,9 +64,10 @@ export async function insertHost(tx: Sql, row: NewHostRow): Promise<void> {
 export async function lockHost(
   tx: Sql,
   name: string,
-): Promise<Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> | undefined> {
+): Promise<(Omit<HostRow, 'name' | 'region_id' | 'draining' | 'servers'> & { id: string }) | undefined> {
   return await tx.row(
-    `select cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb, tags, reserve_ram_mb, reserve_disk_gb, backend
+    `select id, cpu, ram_mb, disk_gb, used_ram_mb, used_disk_gb, tags, reserve_ram_mb, reserve_disk_gb,
+            backend, lost_at, fenced_at
        from hosts where name = $1 for update`,
     [name],
   );
@@ -73,13 +77,15 @@ export interface HostPlaceRow {
   readonly id: string;
   readonly region_id: string;
   readonly draining: boolean;
+  readonly lost: boolean;
   readonly backend: string | null;
 }
 
 export async function findHostPlace(tx: Sql, name: string): Promise<HostPlaceRow | undefined> {
-  return await tx.row<HostPlaceRow>('select id, region_id, draining, backend from hosts where name = $1', [
-    name,
-  ]);
+  return await tx.row<HostPlaceRow>(
+    'select id, region_id, draining, lost_at is not null as lost, backend from hosts where name = $1',
+    [name],
+  );
 }
 
 /** Sets how many servers leave the host at a time. */
@@ -132,11 +138,13 @@ export async function setHostDraining(
   return row?.was;
 }
 
-/** Whether servers, volumes, or moves are assigned to the host. Its lock keeps new ones away. */
+/** Whether servers, volumes, moves, or held addresses are on the host. Its lock keeps new ones away. */
 export async function isHostInUse(tx: Sql, name: string): Promise<boolean> {
   const row = await tx.row<{ used: boolean }>(
     `select exists (select from servers s where s.host_id = h.id)
          or exists (select from volumes v where v.host_id = h.id)
+         or exists (select from ipv4_addresses a where a.held_by = h.id)
+         or exists (select from ipv6_prefixes x where x.held_by = h.id)
          or exists (select from moves m where h.id in (m.from_host, m.to_host, m.wanted_host)) as used
        from hosts h where h.name = $1`,
     [name],
@@ -151,7 +159,7 @@ export async function deleteHost(tx: Sql, name: string): Promise<void> {
 export async function listHosts(tx: Sql): Promise<HostRow[]> {
   return await tx.rows<HostRow>(
     `select h.name, h.region_id, h.cpu, h.ram_mb, h.disk_gb, h.used_ram_mb, h.used_disk_gb, h.draining,
-            h.tags, h.reserve_ram_mb, h.reserve_disk_gb, h.backend,
+            h.tags, h.reserve_ram_mb, h.reserve_disk_gb, h.backend, h.lost_at, h.fenced_at,
             (select count(*) from servers s where s.host_id = h.id) as servers
        from hosts h order by h.region_id, h.name`,
   );

@@ -30,13 +30,17 @@ export interface MoveRow {
   readonly last_fault: string | null;
   /** Whether its source takes no servers and should become empty. */
   readonly from_draining: boolean;
+  /** Whether its hosts are lost. */
+  readonly from_lost: boolean;
+  readonly to_lost: boolean;
   readonly created_at: Date;
   readonly started_at: Date | null;
 }
 
 const SELECT = `select m.server_id, m.id, m.key_id, m.state, m.from_host, f.name as from_name, m.wanted_host,
     m.to_host, t.name as to_name, m.volume_ids, m.copied_bytes, m.total_bytes, m.attempts, m.tried_hosts,
-    m.last_fault, f.draining as from_draining, m.created_at, m.started_at
+    m.last_fault, f.draining as from_draining, f.lost_at is not null as from_lost,
+    t.lost_at is not null as to_lost, m.created_at, m.started_at
   from moves m join hosts f on f.id = m.from_host left join hosts t on t.id = m.to_host`;
 
 export async function findMove(tx: Sql, serverId: string): Promise<MoveRow | undefined> {
@@ -97,6 +101,11 @@ export async function cancelQueuedMoves(tx: Sql, hostName: string): Promise<void
     `delete from moves where state = 'queued' and from_host = (select id from hosts where name = $1)`,
     [hostName],
   );
+}
+
+/** Removes queued moves from and to a host that is lost. */
+export async function cancelMovesOfLostHost(tx: Sql, hostId: string): Promise<void> {
+  await tx.run(`delete from moves where state = 'queued' and $1 in (from_host, wanted_host)`, [hostId]);
 }
 
 export async function cancelQueuedMove(tx: Sql, serverId: string): Promise<void> {

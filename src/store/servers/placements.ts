@@ -160,13 +160,19 @@ export async function releaseHost(
 }
 
 /**
- * Releases the server's addresses. They stay reserved until `freeFrom` before another server can have them.
+ * Releases the server's addresses. They stay reserved until `freeFrom` before another server can have them,
+ * or until the lost host `heldBy` is fenced, which may still use them.
  */
-export async function releaseAddresses(tx: Sql, serverId: string, freeFrom: Date): Promise<void> {
+export async function releaseAddresses(
+  tx: Sql,
+  serverId: string,
+  { freeFrom, heldBy }: { readonly freeFrom: Date; readonly heldBy: string | null },
+): Promise<void> {
+  const released = `server_id = null, held_by = $3,
+    free_from = case when $3::uuid is null then $2 else 'infinity'::timestamptz end`;
   await tx.run(
-    `with four as (
-       update ipv4_addresses set server_id = null, free_from = $2 where server_id = $1)
-     update ipv6_prefixes set server_id = null, free_from = $2 where server_id = $1`,
-    [serverId, freeFrom],
+    `with four as (update ipv4_addresses set ${released} where server_id = $1)
+     update ipv6_prefixes set ${released} where server_id = $1`,
+    [serverId, freeFrom, heldBy],
   );
 }

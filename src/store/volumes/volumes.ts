@@ -26,13 +26,15 @@ export interface VolumeRow {
   readonly disk_gb: number;
   /** The host on whose disk it is. Null for a shared volume, and before the first attachment. */
   readonly host_id: string | null;
+  /** When the host was lost that had its data. */
+  readonly lost_at: Date | null;
   /** Set once deleted: its customer no longer sees it. */
   readonly deleted_at: Date | null;
   readonly created_at: Date;
 }
 
 export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared,
-  server_id, device, disk_gb, host_id, deleted_at, created_at`;
+  server_id, device, disk_gb, host_id, lost_at, deleted_at, created_at`;
 
 const NEW = 'id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared, created_at';
 
@@ -133,7 +135,7 @@ export async function updateVolume(
 export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<boolean> {
   const reserved = await tx.run(
     `update hosts h set used_disk_gb = used_disk_gb + $2
-      where id = $1 and ($2::int <= 0 or ${hasDiskFor('$2::int')})`,
+      where id = $1 and ($2::int <= 0 or lost_at is null and ${hasDiskFor('$2::int')})`,
     [hostId, gb],
   );
   return reserved === 1;

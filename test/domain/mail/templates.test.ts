@@ -28,6 +28,8 @@ function sample(name: string): MailData {
     server_suspended: { ...cost, reason: 'balance', suspendedAt: NOW, destroyAt: LATER },
     destruction_warning: { ...cost, reason: 'not_renewed', days: 1, destroyAt: LATER },
     server_destroyed: { server: name, reason: 'balance', suspendedAt: NOW, destroyedAt: LATER },
+    server_lost: { server: name, lostAt: NOW, refundedCents: 412n },
+    storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },
     topup_credited: {
@@ -102,6 +104,14 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     'web-1 was deleted',
     'deleted it at 2026-03-08 12:30 UTC',
     'volumes and snapshots are still yours',
+  ],
+  server_lost: [
+    'web-1 was lost',
+    ...['gave it up at 2026-03-01 12:30 UTC', 'refunded $4.12', 'https://panel.example/servers'],
+  ],
+  storage_lost: [
+    'Volumes or snapshots were lost',
+    ...['gave it up at 2026-03-01 12:30 UTC', 'Volumes: web-1', 'Snapshots: nightly', '3 more are not'],
   ],
   price_change: [
     'New price for plan web-1 from 2026-03-08',

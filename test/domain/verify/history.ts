@@ -1,5 +1,6 @@
 /** A history for `verify`: credits and reversals, both kinds of servers, a refunded failure, stored data. */
 import assert from 'node:assert/strict';
+import { loseHost as giveUpHost } from '../../../src/domain/inventory/lost-hosts.ts';
 import { moveServer } from '../../../src/domain/servers/moves/queue.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
@@ -32,7 +33,28 @@ export async function createHistory(world: World): Promise<void> {
   await world.sandbox('reorgs', { coin: 'XMR', depth: 30, drop: true });
   await world.settle();
   await topUp(world, other, 120, 'XMR');
+  await loseHost(world, customer);
   await startMove(world, customer);
+}
+
+/** Gives up the host of a server with a volume and a snapshot, and does not fence it. */
+async function loseHost(world: World, customer: SessionClient): Promise<void> {
+  await deploy(customer, { ...DEPLOY, region: 'rek' });
+  await world.settle();
+  const api = V1Client.forUrl(world.url, await createApiToken(customer, 'write'));
+  const [server] = (await api.get('/servers?filter[region]=rkv')).body.data;
+  const volume = await api.post('/volumes', { name: 'lost', size_gb: 10, region: 'rkv' });
+  await api.post(`/volumes/${volume.body.id}/attach`, { server: server.id });
+  await api.post(`/servers/${server.id}/snapshots`);
+  await world.settle();
+  const { service, db } = world.opened;
+  const host = await db.row<{ name: string }>(
+    `select h.name from servers s join hosts h on h.id = s.host_id where s.region_id = 'rkv'`,
+  );
+  assert.ok(host);
+  await giveUpHost(service, host.name, 'refund');
+  await world.settle();
+  assert.equal((await api.get('/servers?filter[region]=rkv')).body.data.length, 0);
 }
 
 /** Moves the server with the volume, and leaves the move where the target has yet to take over. */

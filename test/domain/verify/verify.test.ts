@@ -8,6 +8,7 @@ import { checkInvariants, INVARIANTS, verify } from '../../../src/domain/verify/
 import { sampleOneIn } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { createHistory } from './history.ts';
+import { LOST_HOST_BREAKS } from './lost-host-breaks.ts';
 
 /** SQL that violates each invariant, like a bug might. */
 const BREAKS: Record<string, readonly string[]> = {
@@ -168,6 +169,7 @@ const BREAKS: Record<string, readonly string[]> = {
   'moved volumes are with their server': [
     `update volumes set host_id = null where server_id in (select server_id from moves)`,
   ],
+  ...LOST_HOST_BREAKS,
   'volumes are attached to existing servers': [
     `update volumes set server_id = gen_random_uuid() where server_id is not null`,
     `update servers set customer_id = gen_random_uuid()`,
@@ -177,7 +179,7 @@ const BREAKS: Record<string, readonly string[]> = {
   'volume changes have a task': [
     `update volumes set deleted_at = now()`,
     `insert into volume_changes (volume_id, event, server_id, device)
-       select id, 'volume.attached', server_id, device from volumes`,
+       select id, 'volume.attached', server_id, device from volumes where server_id is not null`,
   ],
   'snapshots have a task': [
     `delete from tasks where kind = 'snapshot'`,

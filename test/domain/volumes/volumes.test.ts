@@ -62,6 +62,7 @@ describe('a volume', () => {
       device: null,
       encrypted: false,
       filesystem: null,
+      lost_at: null,
     });
     assert.deepEqual(await get(id), volume);
     assert.equal(await world.usedDisk(region), before);

@@ -31,6 +31,8 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'topup.confirmed': true,
   'topup.expired': true,
   'topup.reversed': true,
+  'server.lost': true,
+  'volume.lost': true,
   'billing.charged': true,
   'billing.low_balance': true,
   'token.created': true,

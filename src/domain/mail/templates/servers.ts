@@ -80,6 +80,40 @@ export const SERVER_MAILS = {
       ],
     };
   },
+
+  server_lost(data, panel) {
+    const server = sanitizeLine(data.server);
+    return {
+      subject: `${server} was lost`,
+      paragraphs: [
+        `The machine that your server ${server} ran on has failed and cannot be repaired. We gave it up at ` +
+          `${formatUtc(data.lostAt)}. The data on the disk of the server is lost, and we have deleted the ` +
+          'server. We are sorry.',
+        ...(data.refundedCents > 0n
+          ? [`We refunded ${formatUsd(data.refundedCents)} to your balance for its unused paid time.`]
+          : []),
+        'You can create a new server at any time:',
+        serversLink(panel),
+      ],
+    };
+  },
+
+  storage_lost(data) {
+    const listed = (noun: string, names: readonly string[]) =>
+      names.length === 0 ? [] : [`${noun}: ${names.map((name) => sanitizeLine(name)).join(', ')}`];
+    return {
+      subject: 'Volumes or snapshots were lost',
+      paragraphs: [
+        `A machine has failed and cannot be repaired. We gave it up at ${formatUtc(data.lostAt)}. The data ` +
+          'of these volumes and snapshots was on it and is lost. We are sorry.',
+        ...listed('Volumes', data.volumes),
+        ...listed('Snapshots', data.snapshots),
+        ...(data.more > 0 ? [`${data.more} more are not listed here.`] : []),
+        'A lost volume can no longer be attached, and a lost snapshot has the status error. You can delete ' +
+          'both.',
+      ],
+    };
+  },
 } satisfies Partial<MailTemplates>;
 
 type Data = MailData['server_suspended'];

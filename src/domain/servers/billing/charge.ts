@@ -1,8 +1,9 @@
-/** Charges the next cycle of a server, and refunds the first one of a server that never ran. */
+/** Charges the next cycle of a server, and refunds the first one, or the unused rest of the last one. */
 import { insufficientBalance } from '../../../kernel/fail.ts';
+import { mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
-import { countCycles, setPaidUntil } from '../../../store/billing/cycles.ts';
+import { countCycles, readAnchorDay, setPaidUntil } from '../../../store/billing/cycles.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
@@ -71,4 +72,35 @@ export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: strin
     },
     now,
   );
+}
+
+/**
+ * Refunds the part of the last charged cycle that begins at `since`, to the millisecond, rounded half up to
+ * the cent. Returns the amount; 0 books nothing. The caller removes the server in the same transaction.
+ */
+export async function refundUnusedTime(
+  tx: Sql,
+  server: ServerRow,
+  { since, reason, now }: { readonly since: Date; readonly reason: string; readonly now: Date },
+): Promise<bigint> {
+  const { id, paid_until: end, billing_months: months, price_cents_cycle: cycleCents } = server;
+  const start = addMonths(end, -months, await readAnchorDay(tx, id));
+  const cycleMs = end.getTime() - start.getTime();
+  const unusedMs = Math.min(Math.max(end.getTime() - since.getTime(), 0), cycleMs);
+  const amountCents = mulDiv(cycleCents, BigInt(unusedMs), BigInt(cycleMs), 'half_up');
+  if (amountCents === 0n) return 0n;
+  await credit(
+    tx,
+    {
+      customerId: server.customer_id,
+      account: 'revenue',
+      amountCents,
+      type: 'refund',
+      resource: { kind: 'server', id },
+      description: `${server.plan_id} in ${server.region_id}, unused time: ${reason}`,
+      fact: `refund:${id}:${await countCycles(tx, id)}`,
+    },
+    now,
+  );
+  return amountCents;
 }

@@ -21,11 +21,13 @@ const ATTEMPTS_MAX = 5;
 /** Deletes the copy on the host without the machine. */
 export async function forgetCopy(service: Service, move: MoveRow): Promise<TaskResult> {
   const loser = move.state === 'moved' ? 'from' : 'to';
-  await withDriverTimeout(requireMoves(service).forget(transferOf(service, move), loser));
+  // A lost host is never called again.
+  if (!(loser === 'from' ? move.from_lost : move.to_lost))
+    await withDriverTimeout(requireMoves(service).forget(transferOf(service, move), loser));
   return await service.db.transaction(async (tx): Promise<TaskResult> => {
     const current = await lockMove(tx, move.server_id);
     if (current?.id !== move.id || current.state !== move.state) return { againMs: 0 };
-    const isWanted = move.from_draining || move.attempts + 1 < ATTEMPTS_MAX;
+    const isWanted = !move.from_lost && (move.from_draining || move.attempts + 1 < ATTEMPTS_MAX);
     const server = move.state === 'kept' && isWanted ? await findServer(tx, move.server_id) : undefined;
     if (!server || server.status === 'destroying') {
       await deleteMove(tx, move.id);
@@ -37,20 +39,21 @@ export async function forgetCopy(service: Service, move: MoveRow): Promise<TaskR
 }
 
 /**
- * Ends a move under way whose server is being deleted, so that one host has the machine to delete. Returns
- * false if the step is postponed.
+ * Ends a move under way whose server is being deleted or lost its host, so that one host has the machine.
+ * Returns false if the step is postponed.
  */
 export async function settleMoveForRemoval(service: Service, operation: OperationRow): Promise<boolean> {
   const move = await findMove(service.db, operation.server_id);
   if (move?.state !== 'copying' && move?.state !== 'switched') return true;
   const isKept = move.state === 'copying';
-  if (!(await (isKept ? keepOnSource : takenOver)(service, operation, move))) return false;
+  const isLost = isKept ? move.from_lost : move.to_lost;
+  if (!isLost && !(await (isKept ? keepOnSource : takenOver)(service, operation, move))) return false;
   await service.db.transaction(async (tx) => {
     await advance(service, operation, {}, tx);
     const now = service.clock.now();
     await recordMoveEnd(tx, move, { state: isKept ? 'kept' : 'moved', fault: null, now });
   });
-  service.log.info({ server: formatId('server', move.server_id) }, 'move ended: the server is being deleted');
+  service.log.info({ server: formatId('server', move.server_id) }, 'move ended: its server needs none');
   return false;
 }
 

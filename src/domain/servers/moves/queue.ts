@@ -2,7 +2,13 @@
 import { newId } from '../../../kernel/ids.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { findHostPlace, setConcurrentMoves, setHostDraining } from '../../../store/inventory/hosts.ts';
+import {
+  findHostPlace,
+  type HostPlaceRow,
+  setConcurrentMoves,
+  setHostDraining,
+} from '../../../store/inventory/hosts.ts';
+import { findLossOfServer } from '../../../store/inventory/lost-hosts.ts';
 import { findMove, queueMove, queueMovesFrom } from '../../../store/servers/moves.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { enqueueTask, enqueueTasks } from '../../../store/tasks.ts';
@@ -22,6 +28,7 @@ export async function moveServersOff(service: Deps, name: string, atOnce: number
   const now = service.clock.now();
   const added = await service.db.transaction(async (tx) => {
     const host = (await findHostPlace(tx, name)) ?? throwHostNotFound(name);
+    requireNotLost(host, name);
     const wasDraining = await setHostDraining(tx, name, true);
     await setConcurrentMoves(tx, host.id, atOnce);
     const serverIds = await queueMovesFrom(tx, host.id, now);
@@ -42,6 +49,7 @@ export async function moveServer(service: Deps, shownId: string, to: string | nu
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const server = (await lockServer(tx, id)) ?? throwServerNotFound();
+    if (await findLossOfServer(tx, id)) throw new OperatorError('the host of this server is lost');
     if (server.host_id === null) throw new OperatorError('this server has no host to move from');
     if (server.status === 'destroying') throw new OperatorError('the server is being deleted');
     const wantedHost = to === null ? null : await requireTarget(tx, server, to);
@@ -70,6 +78,10 @@ async function requireTarget(tx: Sql, server: ServerRow, name: string): Promise<
 
 function requireMovingDriver({ compute }: Pick<Service, 'compute'>): void {
   if (compute.moves === null) throw new OperatorError('the compute driver cannot move servers between hosts');
+}
+
+function requireNotLost({ lost }: HostPlaceRow, name: string): void {
+  if (lost) throw new OperatorError(`host ${name} is lost: nothing can move from it`);
 }
 
 export function throwHostNotFound(name: string): never {

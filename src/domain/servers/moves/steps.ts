@@ -10,6 +10,7 @@
  */
 import type { Sql } from '../../../kernel/sql.ts';
 import type { MoveProgress } from '../../../ports/moves.ts';
+import { lockLoss } from '../../../store/inventory/lost-hosts.ts';
 import {
   listQueuedFrom,
   type MoveRow,
@@ -49,6 +50,7 @@ export async function copyMachine(service: Service, operation: OperationRow): Pr
   const server = await findServer(service.db, operation.server_id);
   if (server && pendingFreezeChange(server))
     return await advance(service, operation, { step: 'keep', fault: 'the server is being frozen' });
+  if (move.to_lost) return await advance(service, operation, { step: 'keep', fault: 'the host is lost' });
   const machine = await movedMachine(service, move);
   const transfer = transferOf(service, move);
   const moves = requireMoves(service);
@@ -99,6 +101,8 @@ function nextAfterFault(service: Service, operation: OperationRow, fault: Driver
 async function switchHost(service: Service, operation: OperationRow, move: MoveRow): Promise<void> {
   await service.db.transaction(async (tx) => {
     if (!(await lockServer(tx, operation.server_id))) return;
+    if (move.to_host !== null && (await lockLoss(tx, move.to_host)))
+      return await advance(service, operation, { step: 'keep', fault: 'the host is lost' }, tx);
     await advance(service, operation, { step: 'take_over' }, tx);
     await switchPlacement(tx, move);
   });

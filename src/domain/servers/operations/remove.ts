@@ -1,12 +1,14 @@
 /** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
+import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
+import { findLossOfServer, forgetMachine, lockLoss } from '../../../store/inventory/lost-hosts.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
 import { cancelQueuedMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
-import { deleteServer, findServer } from '../../../store/servers/servers.ts';
+import { deleteServer, findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
@@ -22,14 +24,18 @@ import { advance, endOperation, retryWithBackoff } from './step.ts';
 export async function removeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
   if (!(await settleMoveForRemoval(service, operation))) return;
-  if (!(await confirmRemovedFromHost(service, operation))) return;
+  // A lost host is never asked. The machine may run on until it is fenced, so its addresses are held.
+  const isLost = (await findLossOfServer(service.db, operation.server_id)) !== undefined;
+  if (!isLost && !(await confirmRemovedFromHost(service, operation))) return;
   await endOperation(service, operation, async (tx, server, now) => {
     await lockBalance(tx, server.customer_id);
+    const heldBy = await findHolder(tx, server);
+    if (isLost) await forgetMachine(tx, server.id);
     await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
     // Addresses that were never in use need no rest period.
     const restMs = server.first_run_at === null ? 0 : service.settings.addressRestDays * DAY_MS;
     const freeFrom = new Date(now.getTime() + restMs);
-    await releaseAddresses(tx, server.id, freeFrom);
+    await releaseAddresses(tx, server.id, { freeFrom, heldBy });
     // Withdraw names that may be published before the addresses go to another server.
     const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
     if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
@@ -41,6 +47,12 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });
+}
+
+/** Returns the lost host that may still use the addresses of the server; null if none does. */
+export async function findHolder(tx: Sql, { host_id: hostId }: ServerRow): Promise<string | null> {
+  const loss = hostId === null ? undefined : await lockLoss(tx, hostId);
+  return loss === undefined || loss.fenced_at !== null ? null : loss.host_id;
 }
 
 /**

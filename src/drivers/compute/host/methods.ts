@@ -15,7 +15,6 @@ type Uncalled =
   | 'images'
   | 'files'
   | 'sendFile'
-  | 'passFile'
   | 'moves';
 export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves;
 
@@ -81,7 +80,7 @@ export const WelcomeAnswer = Compile(
 export const ErrorAnswer = Compile(
   Type.Object({
     error: Type.Object({
-      fault: Type.Enum(['host', 'transient', 'refused', 'waiting', 'late', 'missing', 'damaged']),
+      fault: Type.Enum(['host', 'transient', 'refused', 'waiting', 'late', 'missing']),
       message: Text,
     }),
   }),

@@ -179,6 +179,12 @@ export class SimulatorControl {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
   }
 
+  /** Makes a host vanish with its machines. It no longer responds. */
+  async loseHost(name: string): Promise<void> {
+    await this.setHostDown(name, true);
+    await this.#db.run('delete from sim.machines where host = $1', [name]);
+  }
+
   /** Returns when the next install, shutdown, snapshot, or copy ends in business time, or null. */
   async nextDue(): Promise<Date | null> {
     const next = await this.#db.row<{ due: Date | null }>(

@@ -1,0 +1,34 @@
+/** Findings about hosts that do not come back, until nothing of them is left. */
+import { type HostContents, listLostHosts } from '../../store/inventory/lost-hosts.ts';
+import type { Service } from '../context.ts';
+
+interface LostHostFinding {
+  readonly level: 'note' | 'warn';
+  readonly subject: 'hosts';
+  readonly message: string;
+}
+
+export async function lostHostFindings({ db }: Pick<Service, 'db'>): Promise<LostHostFinding[]> {
+  return (await listLostHosts(db)).flatMap((host) => {
+    const left = describeRest(host);
+    if (left.length === 0)
+      return describe('note', host, `nothing is left: run \`hosts remove ${host.name}\``);
+    return left.map((text) => describe('warn', host, text));
+  });
+}
+
+function describe(level: LostHostFinding['level'], { name }: HostContents, text: string): LostHostFinding {
+  return { level, subject: 'hosts', message: `${name} is lost: ${text}` };
+}
+
+/** Each kind of thing that is still to be settled. */
+function describeRest(host: HostContents): string[] {
+  const { name, servers, held_servers: held, shared_volumes: shared, held_addresses: addresses } = host;
+  const left: string[] = [];
+  if (servers > held) left.push(`${servers - held} of its servers are not settled yet`);
+  if (held > 0n) left.push(`${held} of its servers are under a legal hold and stay on record`);
+  if (shared > 0n) left.push(`${shared} shared volumes are not fenced from it yet`);
+  if (addresses > 0n)
+    left.push(`${addresses} addresses are held: when it is off for good, run \`hosts fenced ${name}\``);
+  return left;
+}

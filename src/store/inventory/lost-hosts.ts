@@ -1,0 +1,188 @@
+/** Hosts that do not come back, and what they took with them. */
+import type { Sql } from '../../kernel/sql.ts';
+import type { LostServers } from '../../spec/states.ts';
+
+/** A lost host. */
+export interface HostLoss {
+  readonly host_id: string;
+  readonly host: string;
+  readonly lost_at: Date;
+  readonly lost_servers: LostServers;
+  readonly fenced_at: Date | null;
+}
+
+const LOSS = 'h.id as host_id, h.name as host, h.lost_at, h.lost_servers, h.fenced_at';
+
+/** Returns the loss of the host that the server is on; undefined if that host is not lost. */
+export async function findLossOfServer(tx: Sql, serverId: string): Promise<HostLoss | undefined> {
+  return await tx.row<HostLoss>(
+    `select ${LOSS} from servers s join hosts h on h.id = s.host_id
+      where s.id = $1 and h.lost_at is not null`,
+    [serverId],
+  );
+}
+
+/** Like `findLossOfServer`, for a host. Keeps its state until the transaction ends. */
+export async function lockLoss(tx: Sql, hostId: string): Promise<HostLoss | undefined> {
+  return await tx.row<HostLoss>(
+    `select ${LOSS} from hosts h where h.id = $1 and h.lost_at is not null for share`,
+    [hostId],
+  );
+}
+
+/** Marks the host as lost, or changes the choice. The caller holds its lock. */
+export async function markHostLost(
+  tx: Sql,
+  host: { readonly name: string; readonly servers: LostServers; readonly now: Date },
+): Promise<void> {
+  await tx.run(
+    `update hosts set lost_at = coalesce(lost_at, $now), lost_servers = $servers, draining = true
+      where name = $name`,
+    host,
+  );
+}
+
+/** Returns the servers on the host, and those that move to or from it. */
+export async function listServersOfLostHost(tx: Sql, hostId: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select id from servers where host_id = $1
+     union select server_id from moves where $1 in (from_host, to_host)`,
+    [hostId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Something whose data was on the host. */
+export interface LostData {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly name: string;
+}
+
+export async function markVolumesLost(tx: Sql, hostId: string, now: Date): Promise<LostData[]> {
+  return await tx.rows<LostData>(
+    `update volumes set lost_at = $2 where host_id = $1 and lost_at is null and deleted_at is null
+     returning id, customer_id, name`,
+    [hostId, now],
+  );
+}
+
+/**
+ * Which snapshots `n` were on host `h`: by their backend, or, before a driver started them, by their server.
+ * Simulated hosts have no backend.
+ */
+const SNAPSHOT_ON_HOST = `(case when h.backend is null then s.host_id = h.id
+  else p.backend = h.backend or p.backend is null and n.status = 'creating' and s.host_id = h.id end)`;
+const SNAPSHOTS = `snapshots n left join servers s on s.id = n.server_id
+  left join placed_resources p on p.kind = 'snapshot' and p.id = n.id::text`;
+
+export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Promise<LostData[]> {
+  return await tx.rows<LostData>(
+    `update snapshots set lost_at = $2
+      where id in (select n.id from hosts h, ${SNAPSHOTS}
+                    where h.id = $1 and n.lost_at is null and n.status <> 'error' and ${SNAPSHOT_ON_HOST})
+     returning id, customer_id, name`,
+    [hostId, now],
+  );
+}
+
+/**
+ * Forgets that a lost backend has volumes and snapshots, so that their removal calls no one. The entries of
+ * shared volumes stay: their data is not on the host.
+ */
+export async function forgetStorage(tx: Sql, backend: string): Promise<void> {
+  await tx.run(
+    `delete from placed_resources p
+      where backend = $1
+        and (kind = 'snapshot'
+             or kind = 'volume' and not exists (select from volumes where id::text = p.id and shared))`,
+    [backend],
+  );
+}
+
+/** Forgets that a backend has the server's machine. */
+export async function forgetMachine(tx: Sql, serverId: string): Promise<void> {
+  await tx.run(`delete from placed_resources where kind = 'machine' and id = $1::text`, [serverId]);
+}
+
+/** Releases the disk of a lost volume, which is detached. The caller holds its lock. */
+export async function releaseLostVolume(tx: Sql, id: string): Promise<void> {
+  await tx.run(
+    `with freed as (
+       update hosts h set used_disk_gb = h.used_disk_gb - v.disk_gb
+         from volumes v where v.id = $1 and h.id = v.host_id)
+     update volumes set host_id = null, disk_gb = 0 where id = $1`,
+    [id],
+  );
+}
+
+/** Records that the machine is off for good, and lets its addresses rest until `freeFrom`. */
+export async function fenceHost(
+  tx: Sql,
+  hostId: string,
+  { now, freeFrom }: { readonly now: Date; readonly freeFrom: Date },
+): Promise<bigint> {
+  await tx.run('update hosts set fenced_at = coalesce(fenced_at, $2) where id = $1', [hostId, now]);
+  // An address whose name is still published stays reserved until the name is withdrawn.
+  await tx.run(
+    `update published_rdns d set free_from = $2
+      where d.free_from is not null
+        and (exists (select from ipv4_addresses where addr = d.address and held_by = $1)
+             or exists (select from ipv6_prefixes
+                         where prefix = network(set_masklen(d.address, 64)) and held_by = $1))`,
+    [hostId, freeFrom],
+  );
+  const row = await tx.row<{ n: bigint }>(
+    `with four as (
+       update ipv4_addresses a
+          set held_by = null, free_from = case when exists (
+                select from published_rdns d where d.address = a.addr) then free_from else $2 end
+        where held_by = $1 returning 1),
+     six as (
+       update ipv6_prefixes x
+          set held_by = null, free_from = case when exists (
+                select from published_rdns d where family(d.address) = 6 and d.address <<= x.prefix)
+              then free_from else $2 end
+        where held_by = $1 returning 1)
+     select (select count(*) from four) + (select count(*) from six) as n`,
+    [hostId, freeFrom],
+  );
+  return row?.n ?? 0n;
+}
+
+/** Counts of everything on a host, and of the things that wait for it once it is lost. */
+export interface HostContents {
+  readonly name: string;
+  readonly lost_at: Date | null;
+  readonly lost_servers: LostServers | null;
+  readonly fenced_at: Date | null;
+  readonly servers: bigint;
+  /** Of those, under a legal hold. */
+  readonly held_servers: bigint;
+  readonly volumes: bigint;
+  readonly snapshots: bigint;
+  /** Shared volumes that it had last. */
+  readonly shared_volumes: bigint;
+  /** Addresses and /64s that are held until it is fenced. */
+  readonly held_addresses: bigint;
+}
+
+const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
+  (select count(*) from servers where host_id = h.id) as servers,
+  (select count(*) from servers where host_id = h.id and held_at is not null) as held_servers,
+  (select count(*) from volumes where host_id = h.id and deleted_at is null) as volumes,
+  (select count(*) from ${SNAPSHOTS} where n.status <> 'error' and ${SNAPSHOT_ON_HOST}) as snapshots,
+  (select count(*) from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
+    where v.shared and p.backend = h.backend) as shared_volumes,
+  (select count(*) from ipv4_addresses where held_by = h.id)
+    + (select count(*) from ipv6_prefixes where held_by = h.id) as held_addresses`;
+
+export async function findHostContents(tx: Sql, name: string): Promise<HostContents | undefined> {
+  return await tx.row<HostContents>(`select ${CONTENTS} from hosts h where h.name = $1`, [name]);
+}
+
+export async function listLostHosts(tx: Sql): Promise<HostContents[]> {
+  return await tx.rows<HostContents>(
+    `select ${CONTENTS} from hosts h where h.lost_at is not null order by h.name`,
+  );
+}
