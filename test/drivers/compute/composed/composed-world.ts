@@ -37,7 +37,17 @@ export interface ComposedWorld {
 const SIZE = { cpu: 64, ramMb: 65_536, diskGb: 1_024 };
 const REGION = 'par';
 
-export async function composedWorld(names: readonly string[]): Promise<ComposedWorld> {
+export interface ComposedWorldOptions {
+  /** Opens the driver of a member. Omitted: it runs in this process, and can be cut off. */
+  open?(member: Member, backend: Backend): RemoteCompute;
+  /** Called when the clocks have moved. */
+  moved?(now: Date): void;
+}
+
+export async function composedWorld(
+  names: readonly string[],
+  { open = cuttable, moved = () => undefined }: ComposedWorldOptions = {},
+): Promise<ComposedWorld> {
   const [local, ...worlds] = await Promise.all([LOCAL_BACKEND, ...names].map(() => simulatedWorld()));
   if (local === undefined) throw new Error('no local simulator');
   const members = names.map((name, index): Member => {
@@ -78,10 +88,10 @@ export async function composedWorld(names: readonly string[]): Promise<ComposedW
     local: local.driver,
     directory,
     log: createLogger('silent'),
-    open: ({ name }: Backend) => {
-      const member = members.find((each) => each.name === name);
-      if (member === undefined) throw new Error(`no member ${name}`);
-      return cuttable(member);
+    open: (backend: Backend) => {
+      const member = members.find(({ name }) => name === backend.name);
+      if (member === undefined) throw new Error(`no member ${backend.name}`);
+      return open(member, backend);
     },
   });
   return {
@@ -90,7 +100,7 @@ export async function composedWorld(names: readonly string[]): Promise<ComposedW
     local,
     members,
     addHost,
-    eventually: (reached) => eventually([local, ...worlds], reached),
+    eventually: (reached) => eventually([local, ...worlds], reached, moved),
     close: async () => {
       driver.close();
       await Promise.all([local, ...worlds].map((world) => world.close()));
@@ -120,7 +130,11 @@ function cuttable(member: Member): RemoteCompute {
 const PROBE_ROUNDS_MAX = 200;
 
 /** When no simulator has anything due, a probe of a backend that was away may still be under way. */
-async function eventually(worlds: readonly SimulatedWorld[], reached: () => Promise<boolean>): Promise<void> {
+async function eventually(
+  worlds: readonly SimulatedWorld[],
+  reached: () => Promise<boolean>,
+  moved: (now: Date) => void,
+): Promise<void> {
   for (let idle = 0; !(await reached()); ) {
     const due = await Promise.all(worlds.map(({ control }) => control.nextDue()));
     const next = due
@@ -135,5 +149,6 @@ async function eventually(worlds: readonly SimulatedWorld[], reached: () => Prom
       const to = next === undefined ? clock.now().getTime() : Math.max(next, clock.now().getTime());
       clock.moveTo(new Date(to));
     }
+    moved(worlds[0]?.clock.now() ?? new Date());
   }
 }

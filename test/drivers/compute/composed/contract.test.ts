@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict';
 import type { ComputeWorld } from '../compute-world.ts';
 import { computeContract } from '../contract.ts';
-import { evaluateFilter } from '../evaluate-filter.ts';
-import { type ComposedWorld, composedWorld, type Member } from './composed-world.ts';
+import { composedWorld } from './composed-world.ts';
+import { contractWorld } from './contract-world.ts';
 
 /** Which backends have the two hosts of the contract. The others are cut off in turn while it runs. */
-async function contractWorld(first: string | null, second: string | null): Promise<ComputeWorld> {
+async function worldWithHosts(first: string | null, second: string | null): Promise<ComputeWorld> {
   const world = await composedWorld(['a', 'b', 'c']);
   const member = (name: string | null) => world.members.find((each) => each.name === name) ?? null;
   await world.addHost(member(first), 'one');
@@ -14,37 +13,9 @@ async function contractWorld(first: string | null, second: string | null): Promi
     if (each.name === first || each.name === second) continue;
     each.outage = each.name === 'c' ? 'hangs' : 'refuses';
   }
-  const controls = [world.local, ...world.members.map((each: Member) => each.world)].map(
-    ({ control }) => control,
-  );
-  return {
-    driver: world.driver,
-    hosts: ['one', 'two'],
-    now: () => world.local.clock.now(),
-    eventually: world.eventually,
-    attached: async (machineId) =>
-      (await Promise.all(controls.map((control) => control.volumes())))
-        .flat()
-        .flatMap((volume) =>
-          volume.machineId === machineId && volume.device !== null
-            ? [{ id: volume.id, sizeGb: volume.sizeGb, device: volume.device }]
-            : [],
-        ),
-    packetVerdict: async (machineId, packet) => {
-      const control = await controlOf(world, machineId);
-      return evaluateFilter(await control.readFilter(machineId), packet);
-    },
-    close: world.close,
-  };
+  return contractWorld(world);
 }
 
-async function controlOf(world: ComposedWorld, machineId: string) {
-  const place = (await world.directory.find('machine', [machineId])).get(machineId);
-  const home = world.members.find(({ name }) => name === place)?.world ?? world.local;
-  assert.equal(await home.state(machineId), 'running');
-  return home.control;
-}
-
-computeContract('the composed driver with hosts on two backends', () => contractWorld('a', 'b'));
-computeContract('the composed driver with a local host and a remote one', () => contractWorld(null, 'a'));
-computeContract('the composed driver with two hosts on one backend', () => contractWorld('b', 'b'));
+computeContract('the composed driver with hosts on two backends', () => worldWithHosts('a', 'b'));
+computeContract('the composed driver with a local host and a remote one', () => worldWithHosts(null, 'a'));
+computeContract('the composed driver with two hosts on one backend', () => worldWithHosts('b', 'b'));

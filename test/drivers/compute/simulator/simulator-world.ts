@@ -6,6 +6,7 @@ import { SqlFaults } from '../../../../src/drivers/faults.ts';
 import type { Clock } from '../../../../src/kernel/clock.ts';
 import type { Database } from '../../../../src/kernel/sql.ts';
 import type { MachineState } from '../../../../src/ports/compute.ts';
+import type { ConnectionSettings } from '../../../../src/store/db.ts';
 import { openScratchDatabase } from '../../../support/database.ts';
 
 export const INSTALL_S = 90;
@@ -25,6 +26,7 @@ export class SteppedClock implements Clock {
 
 export interface SimulatedWorld {
   readonly db: Database;
+  readonly connection: ConnectionSettings;
   readonly clock: SteppedClock;
   readonly faults: SqlFaults;
   readonly control: SimulatorControl;
@@ -41,7 +43,7 @@ export interface SimulatedWorld {
 }
 
 export async function simulatedWorld(): Promise<SimulatedWorld> {
-  const { db, close } = await openScratchDatabase();
+  const { db, connection, close } = await openScratchDatabase();
   const clock = new SteppedClock();
   const faults = new SqlFaults(db);
   const control = new SimulatorControl({ db, clock });
@@ -57,5 +59,8 @@ export async function simulatedWorld(): Promise<SimulatedWorld> {
   }
   const waitForState = (id: string, wanted: MachineState['state']) =>
     eventually(async () => (await state(id)) === wanted);
-  return { db, clock, faults, control, driver, newDriver, state, waitForState, eventually, close };
+  return {
+    ...{ db, connection, clock, faults, control, driver, newDriver },
+    ...{ state, waitForState, eventually, close },
+  };
 }
