@@ -1,4 +1,4 @@
-/** What the compute contract needs to know of a composed world. */
+/** The world of the compute contract, made of a composed one. */
 import assert from 'node:assert/strict';
 import type { ComputeWorld } from '../compute-world.ts';
 import { evaluateFilter } from '../evaluate-filter.ts';

@@ -13,7 +13,7 @@ export function namespaceOf(name: string): string {
 export interface HostSettings {
   /** For `pg`. */
   readonly connection: object;
-  /** What a host keeps on its disk. */
+  /** The membership on its disk. */
   readonly membership: object;
   readonly address: string;
   /** Holds the time in milliseconds: the host's clock follows that of the control plane. */
