@@ -1,5 +1,6 @@
 /** `skerryd host`: this machine as a host of a control plane elsewhere. It needs no database. */
 import type { Config } from '../config.ts';
+import { FileOffers } from '../drivers/compute/host/file-offers.ts';
 import { CODE_VALID_MS, JoinOffer } from '../drivers/compute/host/join.ts';
 import type { HostMembership } from '../drivers/compute/host/membership.ts';
 import { startHostServer } from '../drivers/compute/host/server.ts';
@@ -45,16 +46,16 @@ async function serveHost(
   const { listen, peerListen, membership, join: offer } = options;
   const peerAddress = parseListen('--peer-listen', peerListen);
   const log = createLogger(config.SKERRY_LOG_LEVEL);
-  const driver = openHostCompute(config, log, {
-    hosts: [membership.name],
-    peerAddress: `:${peerAddress.port}`,
-  });
-  const peers = await listenForPeers(driver, peerAddress);
+  const offers = new FileOffers(`:${peerAddress.port}`);
+  const driver = openHostCompute(config, log, { hosts: [membership.name], peerAddress: offers.address });
+  const find = (id: string) => offers.find(id) ?? driver.transfers.find(id);
+  const peers = await listenForPeers({ find }, peerAddress);
   const server = await startHostServer({
     driver,
     membership,
     listen: parseListen('--listen', listen),
     log,
+    offers,
     ...(offer === undefined ? {} : { join: offer }),
   });
   print(`skerry host ${membership.name} listens on port ${server.port}`);

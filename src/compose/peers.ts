@@ -1,8 +1,11 @@
 /** The listener for the streams of other hosts, such as those of servers that move to this machine. */
 import { isIP } from 'node:net';
 import type { Config } from '../config.ts';
-import { type PeerListener, startPeerListener } from '../drivers/compute/host/peer-listener.ts';
-import type { QemuCompute } from '../drivers/compute/qemu/driver.ts';
+import {
+  type PeerListener,
+  type PeerTransfers,
+  startPeerListener,
+} from '../drivers/compute/host/peer-listener.ts';
 import type { Logger } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { createQemuCompute } from './drivers.ts';
@@ -16,11 +19,11 @@ export async function listenForHosts(config: Config, log: Logger): Promise<PeerL
   if (port === '' || Number(port) > 65_535) {
     throw new OperatorError('SKERRY_QEMU_PEER_ADDRESS: enter a name and a port, such as node-1.example:7444');
   }
-  return await listenForPeers(compute, { host: '::', port: Number(port) });
+  return await listenForPeers(compute.transfers, { host: '::', port: Number(port) });
 }
 
 export async function listenForPeers(
-  { transfers }: Pick<QemuCompute, 'transfers'>,
+  transfers: PeerTransfers,
   listen: { readonly host: string; readonly port: number },
 ): Promise<PeerListener> {
   try {

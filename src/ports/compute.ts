@@ -6,7 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
-import type { FileToSend, HostFiles } from './host-files.ts';
+import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
 import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
 import type { Filter } from './network.ts';
@@ -132,6 +132,13 @@ export class MissingFile extends ComputeError {
   }
 }
 
+/** The bytes that a host received are not those of the file, and were deleted. */
+export class DamagedFile extends ComputeError {
+  constructor(message: string) {
+    super('refused', message);
+  }
+}
+
 export interface ComputeDriver {
   readonly name: string;
   /** Null: the driver has no hardware of that category. */
@@ -144,6 +151,11 @@ export interface ComputeDriver {
   readonly files?: HostFiles;
   /** Sends a file to a host on another machine. Throws `transient` if another caller is sending it. */
   sendFile?(backend: string, file: FileToSend): Promise<void>;
+  /**
+   * Lets one backend fetch a file from another one. Throws `DamagedFile` if other bytes arrived. After any
+   * failure the file can be sent instead: it continues with the bytes that arrived.
+   */
+  passFile?(file: FileToFollow, backends: { readonly from: string; readonly to: string }): Promise<void>;
   /** Null if the driver cannot move machines between hosts. */
   readonly moves: MachineMoves | null;
   /**

@@ -29,23 +29,49 @@ export interface FileOnHost {
   readonly bytes: number;
 }
 
+/** A transfer of one file between two hosts, made by the control plane for them alone. */
+export interface FileTransfer {
+  readonly id: string;
+  /** 32 random bytes: both hosts prove with it who they are. */
+  readonly key: Uint8Array;
+}
+
+/** Where another host sends the file from. */
+export interface FileSource extends FileTransfer {
+  /** Host name or IP address, and port. */
+  readonly address: string;
+}
+
+/** A file that a host sends to another one until `end` is called. */
+export interface FileOffer {
+  /** Host name or IP address, and port. Without a host name: that of its backend. */
+  readonly address: string;
+  end(): void;
+}
+
 /** The files on a host that others send to it. */
 export interface HostFiles {
   find(file: HostFile): Promise<FileOnHost>;
+  /** Returns the path of a complete file with exactly these bytes, or null. */
+  locate(file: HostFile): Promise<string | null>;
   /**
    * Receives the bytes from `offset` on, which must be those that are missing, and uses the file once its
    * SHA-256 was checked. What arrived stays if the content ends early (`transient`), and is deleted if it is
-   * not that file (`refused`). Throws `host` if there is not enough space.
+   * not that file (`DamagedFile`). Throws `host` if there is not enough space.
    */
   receive(file: HostFile, offset: number, content: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-/** A file of this machine, and how to follow its transfer. */
-export interface FileToSend {
+/** A file, and how to follow its transfer. */
+export interface FileToFollow {
   readonly file: HostFile;
-  readonly path: string;
   /** Aborted: the transfer ends, and the host keeps what it has. */
   readonly signal: AbortSignal;
   /** Called with the bytes that the host has, or that are on their way. */
   readonly onProgress: (bytes: number) => void;
+}
+
+/** A file of this machine. */
+export interface FileToSend extends FileToFollow {
+  readonly path: string;
 }

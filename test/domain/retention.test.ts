@@ -38,7 +38,7 @@ const KEPT: Record<string, string> = {
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('deleted with the machine, volume, or snapshot', 'placed_resources'),
-  ...stay('deleted when done, or with the backend', 'backend_files'),
+  ...stay('those of ISO images a day after they were sent, others with the backend', 'backend_files'),
   ...stay('deleted when the copy that was left is gone', 'moves'),
   ...stay('operator data', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
   ...stay('deleted after their audit row; the anchor is one row', 'audit_links', 'audit_anchor'),

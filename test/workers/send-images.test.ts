@@ -12,10 +12,13 @@ import { readDistribution } from '../../src/domain/images/distribute.ts';
 import { ensureControlPlane } from '../../src/domain/inventory/control-plane.ts';
 import { describeCertificate } from '../../src/domain/inventory/host-certificates.ts';
 import { addInvitedHost } from '../../src/domain/inventory/remote-hosts.ts';
+import { FileOffers } from '../../src/drivers/compute/host/file-offers.ts';
+import { type PeerListener, startPeerListener } from '../../src/drivers/compute/host/peer-listener.ts';
 import { openQemuCompute, type QemuCompute } from '../../src/drivers/compute/qemu/driver.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { runOperator } from '../../src/operator/run.ts';
+import type { HostFiles } from '../../src/ports/host-files.ts';
 import { machineSpec } from '../drivers/compute/compute-world.ts';
 import { type HostWorld, hostWorld } from '../drivers/compute/host/host-world.ts';
 import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
@@ -24,6 +27,15 @@ import { startWorld, type World } from '../support/world.ts';
 const MIB = 1024 ** 2;
 const WAIT_MAX_MS = 60_000;
 const SIZE = { cpu: 4, ramMb: 4_096, diskGb: 100 };
+class CountedOffers extends FileOffers {
+  opened = 0;
+  override open(...args: Parameters<FileOffers['open']>): () => void {
+    const end = super.open(...args);
+    this.opened += 1;
+    return end;
+  }
+}
+
 const skip = skipUnlessInstalled(findProgram(['qemu-img']), 'qemu-img is not installed');
 
 describe('images and hosts', { skip }, () => {
@@ -31,6 +43,10 @@ describe('images and hosts', { skip }, () => {
   let world: World;
   let host: QemuCompute;
   let far: HostWorld;
+  let offers: CountedOffers;
+  let peers: PeerListener;
+  /** Paths of files that `far` sends to other hosts in turn, in place of its own. */
+  let lies: string[] = [];
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-send-'));
     world = await startWorld({
@@ -51,13 +67,70 @@ describe('images and hosts', { skip }, () => {
     const { service } = world.opened;
     await world.customer();
     const { authority } = await ensureControlPlane(service);
-    far = await hostWorld({ ...host, superviseMachines: async () => [] }, { authority });
+    const transfers = { find: (id: string) => offers.find(id) };
+    peers = await startPeerListener({ listen: { host: '127.0.0.1', port: 0 }, transfers });
+    offers = new CountedOffers(`:${peers.port}`);
+    const { files } = host;
+    const lying: HostFiles = {
+      find: (file) => files.find(file),
+      receive: (...args) => files.receive(...args),
+      locate: async (file) => {
+        const lie = lies.shift();
+        if (lie !== undefined) lies.push(lie);
+        return lie ?? (await files.locate(file));
+      },
+    };
+    far = await hostWorld(
+      { ...host, files: lying, superviseMachines: async () => [] },
+      { authority, offers },
+    );
   });
   after(async () => {
     await world.close();
-    await far.close();
+    await Promise.all([far.close(), peers.close(), ...others.map((other) => other.close())]);
     await rm(folder, { recursive: true, force: true });
   });
+
+  const others: HostWorld[] = [];
+  /** Adds a host to the region. Its files wait for the gate. */
+  async function addHost(name: string, gate: Promise<void>): Promise<QemuCompute> {
+    const dir = join(folder, name);
+    const netns = 'skerry-test-nowhere';
+    const log = createLogger('silent');
+    const driver = openQemuCompute({ dir, hosts: [name], accelerator: 'tcg', netns, log });
+    const { files } = driver;
+    const gated: HostFiles = {
+      find: (file) => files.find(file),
+      locate: (file) => files.locate(file),
+      receive: async (...args) => {
+        await gate;
+        await files.receive(...args);
+      },
+    };
+    const { service } = world.opened;
+    const { authority } = await ensureControlPlane(service);
+    const other = await hostWorld(
+      { ...driver, files: gated, superviseMachines: async () => [] },
+      { authority },
+    );
+    others.push(other);
+    await invite(name, other);
+    return driver;
+  }
+  async function invite(name: string, { server, backend, stored }: HostWorld): Promise<void> {
+    const certificate = describeCertificate(backend.identity ?? '', stored.identity.certificate);
+    const invited = { name, regionId: 'par', address: `127.0.0.1:${server.port}`, ...SIZE };
+    await addInvitedHost(world.opened.service, invited, certificate);
+  }
+  /** Whether the host was sent the two disks and the rescue disk. */
+  async function hasAll(name: string): Promise<boolean> {
+    const row = await world.opened.db.row<{ files: bigint }>(
+      'select count(ready_at) as files from backend_files where backend = $1',
+      [name],
+    );
+    return Number(row?.files) === 3;
+  }
+  const shas = async ({ images }: QemuCompute) => new Set((await images.list()).map(({ sha256 }) => sha256));
 
   async function eventually(reached: () => Promise<boolean>): Promise<void> {
     for (const until = Date.now() + WAIT_MAX_MS; !(await reached()); await pause(20))
@@ -96,10 +169,7 @@ describe('images and hosts', { skip }, () => {
   it('a host that joins receives the imported disks and the rescue disk', async () => {
     const { disk: debian } = await importDisk('debian', 'debian-12');
     const { disk: rescue } = await importDisk('rescue', null);
-    const address = `127.0.0.1:${far.server.port}`;
-    const certificate = describeCertificate(far.backend.identity ?? '', far.stored.identity.certificate);
-    const invited = { name: 'far', regionId: 'par', address, ...SIZE };
-    await addInvitedHost(world.opened.service, invited, certificate);
+    await invite('far', far);
     await eventually(async () => (await readDistribution(world.opened.service)).counts.size === 2);
     await eventually(async () => (await readDistribution(world.opened.service)).unfinished.length === 0);
     assert.deepEqual(
@@ -174,5 +244,31 @@ describe('images and hosts', { skip }, () => {
     await far.restart();
     await eventually(async () => (await host.images.list()).some(({ sha256 }) => sha256 === alpine.sha256));
     await eventually(async () => !(await isTold()));
+  });
+
+  it('another host of the region fetches the disks from the first one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const next = await addHost('next', gate.promise);
+    await eventually(async () => / to next: \d+\/\d+ MB from far$/m.test(await listed()));
+    gate.resolve();
+    await eventually(() => hasAll('next'));
+    const wanted = await shas(host);
+    for (const sha256 of await shas(next)) assert.ok(wanted.has(sha256));
+    assert.deepEqual(await next.images.rescue(), await host.images.rescue());
+    assert.ok(offers.opened >= 3, `${offers.opened} of 3 files came from the first host`);
+  });
+
+  it('a host that sends other bytes is reported, and the service sends the file itself', async () => {
+    const { service } = world.opened;
+    // Longer than the disks, and ending before them.
+    lies = [4 * MIB, MIB].map((bytes) => join(folder, `lie-${bytes}`));
+    for (const [index, bytes] of [4 * MIB, MIB].entries())
+      await writeFile(lies[index] ?? '', randomBytes(bytes));
+    await addHost('third', Promise.resolve());
+    await eventually(() => hasAll('third'));
+    const { damaged } = await readDistribution(service);
+    assert.deepEqual(new Set(damaged.map(({ host }) => host)), new Set(['far']));
+    const told = (await readStatus(service)).map(({ message }) => message);
+    assert.ok(told.some((message) => /^host far sent a damaged copy of /.test(message)));
   });
 });

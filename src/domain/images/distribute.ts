@@ -2,14 +2,16 @@
  * Sends disks and customers' ISO images to hosts on other machines. Disks are sent ahead of time, so that no
  * customer waits for one; an ISO is sent when a server on the host needs it.
  */
-import { ComputeError, type HostFinding } from '../../ports/compute.ts';
-import type { FileToSend, WantedFile } from '../../ports/host-files.ts';
+import { ComputeError, DamagedFile, type HostFinding } from '../../ports/compute.ts';
+import type { FileToFollow, FileToSend, WantedFile } from '../../ports/host-files.ts';
 import { listBaseImages } from '../../store/images/images.ts';
 import {
-  type BackendFile,
   type BackendFileRow,
+  dropSource,
   findIsoFile,
+  type LeasedFile,
   listBackendFiles,
+  markDamaged,
   planBackendFiles,
 } from '../../store/inventory/backend-files.ts';
 import type { Service } from '../context.ts';
@@ -43,14 +45,52 @@ export async function findFileToSend(
   return { file: { kind, sha256, sizeBytes, image }, path };
 }
 
-/** Resolves when the host has the file. */
+/** Resolves when the host has the file: from another host of its region if one can send it, or from here. */
 export async function sendToBackend(
-  { compute }: Deps,
-  { backend }: BackendFile,
+  service: Deps & Pick<Service, 'log'>,
+  leased: LeasedFile,
   file: FileToSend,
 ): Promise<void> {
+  const { db, compute, log } = service;
+  const { source, backend } = leased;
+  // Set once the host answered.
+  let hadBytes: number | null = null;
+  if (source !== null) {
+    const onProgress = (bytes: number) => {
+      hadBytes ??= bytes;
+      file.onProgress(bytes);
+    };
+    const error = await passFromHost(compute, { ...file, onProgress }, { from: source, to: backend });
+    if (error === null) return;
+    log.warn({ err: error, backend, source }, 'the other host did not send the image, so the service does');
+    await dropSource(db, leased);
+    if (error instanceof DamagedFile && hadBytes === 0) await markDamaged(db, { ...leased, backend: source });
+  }
   if (compute.sendFile === undefined) throw new ComputeError('refused', 'there are no other hosts');
-  await compute.sendFile(backend, file);
+  try {
+    await compute.sendFile(backend, file);
+  } catch (error) {
+    // The other host sent the first part of it, and this machine the rest.
+    const isDamaged = error instanceof ComputeError && error.fault === 'refused';
+    if (source !== null && hadBytes === 0 && isDamaged) await markDamaged(db, { ...leased, backend: source });
+    throw error;
+  }
+}
+
+/** Returns why the other host could not send it, or null. Bytes that arrived stay, unless they are wrong. */
+async function passFromHost(
+  compute: Service['compute'],
+  file: FileToFollow,
+  backends: { readonly from: string; readonly to: string },
+): Promise<ComputeError | null> {
+  try {
+    if (compute.passFile === undefined) return new ComputeError('transient', 'there are no other hosts');
+    await compute.passFile(file, backends);
+    return null;
+  } catch (error) {
+    if (error instanceof ComputeError && !file.signal.aborted) return error;
+    throw error;
+  }
 }
 
 function notHere(): ComputeError {
@@ -68,6 +108,8 @@ export interface UnfinishedFile {
 
 export interface Distribution {
   readonly unfinished: readonly UnfinishedFile[];
+  /** Copies that another host refused, because they have other bytes. */
+  readonly damaged: readonly Pick<UnfinishedFile, 'image' | 'host'>[];
   /** How many hosts have a disk, by the SHA-256 of its image, and how many should. */
   readonly counts: ReadonlyMap<string, { readonly ready: number; readonly all: number }>;
 }
@@ -89,7 +131,10 @@ export async function readDistribution({ db }: Pick<Service, 'db'>): Promise<Dis
   const unfinished = rows
     .filter(({ ready }) => !ready)
     .map((row) => ({ image: nameOf(row), host: row.backend, progress: describeProgress(row), row }));
-  return { unfinished, counts };
+  const damaged = rows
+    .filter(({ damaged }) => damaged)
+    .map((row) => ({ image: nameOf(row), host: row.backend }));
+  return { unfinished, damaged, counts };
 }
 
 function describeProgress({
@@ -97,20 +142,23 @@ function describeProgress({
   size_bytes: size,
   attempts,
   last_fault: fault,
+  sending,
+  source,
 }: BackendFileRow) {
   const megabytes = (bytes: bigint) => String(Math.floor(Number(bytes) / MB));
-  const done = size === null ? 'waiting' : `${megabytes(sent)}/${megabytes(size)} MB`;
+  const from = sending && source !== null ? ` from ${source}` : '';
+  const done = size === null ? 'waiting' : `${megabytes(sent)}/${megabytes(size)} MB${from}`;
   return attempts === 0 || fault === null ? done : `${done}, ${attempts} attempts failed: ${fault}`;
 }
 
-/** Transfers that keep failing. */
+/** Transfers that keep failing, and copies with other bytes. */
 export async function distributionFindings(service: Pick<Service, 'db'>): Promise<HostFinding[]> {
-  const { unfinished } = await readDistribution(service);
-  return unfinished
+  const { unfinished, damaged } = await readDistribution(service);
+  const failing = unfinished
     .filter(({ row }) => row.attempts >= FAILURES_TOLD)
-    .map(({ image, host, progress }) => ({
-      level: 'warn',
-      subject: 'images',
-      message: `${image} does not reach host ${host}: ${progress}`,
-    }));
+    .map(({ image, host, progress }) => `${image} does not reach host ${host}: ${progress}`);
+  const wrong = damaged.map(
+    ({ image, host }) => `host ${host} sent a damaged copy of ${image} to another host: check its disk`,
+  );
+  return [...failing, ...wrong].map((message) => ({ level: 'warn', subject: 'images', message }));
 }

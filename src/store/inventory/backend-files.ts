@@ -11,8 +11,12 @@ export interface BackendFile extends WantedFile {
 export interface LeasedFile extends BackendFile {
   readonly attempts: number;
   readonly lease_id: string;
+  /** Another backend of the region that has the file and may send it. Null: this machine sends it. */
+  readonly source: string | null;
 }
 
+/** For how long a backend has an ISO image, and for how long it sends none of a file that was damaged. */
+const KEPT = `interval '1 day'`;
 const KEY = `backend = $backend and kind = $kind and image_sha256 = $imageSha256`;
 const LEASED = `${KEY} and lease_id = $lease_id`;
 
@@ -35,7 +39,8 @@ export async function requestBackendFile(tx: Sql, file: BackendFile): Promise<Co
 
 /**
  * Makes the missing rows of the disks that each active backend needs: those of the images on offer, and the
- * rescue disk. Deletes the unfinished rows of disks that are no longer used.
+ * rescue disk. Deletes the unfinished rows of disks that are no longer used, and those of ISO images that
+ * hosts have deleted.
  */
 export async function planBackendFiles(tx: Sql, rescue: string | null): Promise<void> {
   await tx.run(
@@ -45,9 +50,11 @@ export async function planBackendFiles(tx: Sql, rescue: string | null): Promise<
        union all select 'rescue', $1 where $1::text is not null),
      gone as (
        delete from backend_files f
-        where kind <> 'iso' and leased_until is null and (ready_at is null or kind = 'rescue')
-          and awaited_at is null
-          and not exists (select from wanted w where w.kind = f.kind and w.image_sha256 = f.image_sha256))
+        where leased_until is null and case kind
+                when 'iso' then ready_at < clock_timestamp() - ${KEPT}
+                else (ready_at is null or kind = 'rescue') and awaited_at is null
+                  and not exists (select from wanted w
+                                   where w.kind = f.kind and w.image_sha256 = f.image_sha256) end)
      insert into backend_files (backend, kind, image_sha256)
      select b.name, w.kind, w.image_sha256 from backends b cross join wanted w where b.state = 'active'
      on conflict do nothing`,
@@ -55,14 +62,28 @@ export async function planBackendFiles(tx: Sql, rescue: string | null): Promise<
   );
 }
 
-/** Leases the next due file of a backend with fewer than `perBackend` transfers. Awaited files come first. */
+/** The backend of the region that has the file and sends the fewest others, fewer than `perBackend`. */
+const SOURCE = `
+  select s.backend
+    from backend_files s join backends b on b.name = s.backend and b.state = 'active'
+    cross join lateral (select count(*) as sent from backend_files o
+                         where o.source = s.backend and o.leased_until > clock_timestamp()) busy
+   where s.kind = due.kind and s.image_sha256 = due.image_sha256 and s.ready_at is not null
+     and coalesce(s.damaged_at < clock_timestamp() - ${KEPT}, true)
+     and b.region_id = due.region_id and s.backend <> due.backend and busy.sent < $perBackend
+   order by busy.sent, s.backend limit 1`;
+
+/**
+ * Leases the next due file of a backend with fewer than `perBackend` transfers, and chooses who sends it:
+ * after a failure always this machine, so that no other host can keep it away. Awaited files come first.
+ */
 export async function claimBackendFile(
   tx: Sql,
   claim: { readonly leaseId: string; readonly leaseS: number; readonly perBackend: number },
 ): Promise<LeasedFile | undefined> {
   return await tx.row<LeasedFile>(
     `with due as (
-       select f.backend, f.kind, f.image_sha256
+       select f.backend, f.kind, f.image_sha256, b.region_id
          from backend_files f join backends b on b.name = f.backend and b.state = 'active'
         where ready_at is null and due_at <= clock_timestamp()
           and (leased_until is null or leased_until < clock_timestamp())
@@ -70,9 +91,10 @@ export async function claimBackendFile(
                 where o.backend = f.backend and o.leased_until > clock_timestamp()) < $perBackend
         order by awaited_at nulls last, due_at limit 1 for update of f skip locked)
      update backend_files f
-        set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)
+        set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS),
+            source = case when f.attempts = 0 then (${SOURCE}) end
        from due where f.backend = due.backend and f.kind = due.kind and f.image_sha256 = due.image_sha256
-     returning f.backend, f.kind, f.image_sha256 as "imageSha256", f.attempts, f.lease_id`,
+     returning f.backend, f.kind, f.image_sha256 as "imageSha256", f.attempts, f.lease_id, f.source`,
     claim,
   );
 }
@@ -93,18 +115,25 @@ export async function recordFileProgress(
   return changed === 1;
 }
 
-/** The host has the file. It keeps an ISO for a while only, so that row is done. */
+/** The source does not send the file, so this machine does. */
+export async function dropSource(tx: Sql, file: LeasedFile): Promise<void> {
+  await tx.run(`update backend_files set source = null where ${LEASED}`, { ...file });
+}
+
+/** The copy of this backend has other bytes than the file. */
+export async function markDamaged(tx: Sql, file: BackendFile): Promise<void> {
+  await tx.run(`update backend_files set damaged_at = clock_timestamp() where ${KEY}`, { ...file });
+}
+
+/** The host has the file, an ISO image for a day. Until then it can send it to others. */
 export async function finishBackendFile(tx: Sql, file: LeasedFile): Promise<void> {
-  if (file.kind === 'iso') await tx.run(`delete from backend_files where ${LEASED}`, { ...file });
-  else {
-    await tx.run(
-      `update backend_files
-          set ready_at = clock_timestamp(), awaited_at = null, attempts = 0, fault = null, last_fault = null,
-              lease_id = null, leased_until = null
-        where ${LEASED}`,
-      { ...file },
-    );
-  }
+  await tx.run(
+    `update backend_files
+        set ready_at = clock_timestamp(), awaited_at = null, attempts = 0, fault = null, last_fault = null,
+            lease_id = null, leased_until = null, damaged_at = null
+      where ${LEASED}`,
+    { ...file },
+  );
 }
 
 /** The transfer failed, and is tried again in `inS` seconds. */
@@ -152,13 +181,17 @@ export interface BackendFileRow {
   readonly sending: boolean;
   readonly attempts: number;
   readonly last_fault: string | null;
+  readonly source: string | null;
+  /** Another host found lately that this copy has other bytes. */
+  readonly damaged: boolean;
 }
 
 /** Lists the files of active backends. */
 export async function listBackendFiles(tx: Sql): Promise<BackendFileRow[]> {
   return await tx.rows<BackendFileRow>(
     `select f.backend, f.kind, f.image_sha256, f.size_bytes, f.sent_bytes, f.ready_at is not null as ready,
-            coalesce(f.leased_until > clock_timestamp(), false) as sending, f.attempts, f.last_fault
+            coalesce(f.leased_until > clock_timestamp(), false) as sending, f.attempts, f.last_fault,
+            f.source, coalesce(f.damaged_at > clock_timestamp() - ${KEPT}, false) as damaged
        from backend_files f join backends b on b.name = f.backend and b.state = 'active'
       order by f.kind, f.image_sha256, f.backend`,
   );

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../../kernel/logger.ts';
 import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
+import { passFile, sendFile } from './files.ts';
 import { Gather } from './gather.ts';
 import type { BackendDriver, RemoteCompute } from './link.ts';
 import { composeMoves } from './moves.ts';
@@ -34,7 +35,8 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     images: local.images,
     moves: composeMoves({ local, directory, registry }),
     seizeVolume: (id, host) => route.seizeVolume(id, host),
-    sendFile: (backend, file) => route.sendFile(backend, file),
+    sendFile: (backend, file) => sendFile(registry, backend, file),
+    passFile: (file, backends) => passFile(registry, file, backends),
     ensure: (spec) => route.ensure(spec),
     remove: (id) => route.remove('machine', id, (driver) => driver.remove(id)),
     power: (id, action) => route.send('machine', id, (driver) => driver.power(id, action)),

@@ -8,7 +8,14 @@ import type { Logger } from '../../../kernel/logger.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import type { Backend } from '../../../ports/backends.ts';
 import type { ComputeDriver, SupervisionResult } from '../../../ports/compute.ts';
-import type { FileToSend } from '../../../ports/host-files.ts';
+import type {
+  FileOffer,
+  FileSource,
+  FileToFollow,
+  FileToSend,
+  FileTransfer,
+  HostFile,
+} from '../../../ports/host-files.ts';
 
 /** A driver of another machine, with a connection to close. */
 export type RemoteCompute = ComputeDriver & { close(): void };
@@ -17,6 +24,10 @@ export type RemoteCompute = ComputeDriver & { close(): void };
 export type BackendDriver = RemoteCompute & {
   /** Sends the missing part of the file. Throws `transient` if another caller is sending it. */
   putFile?(file: FileToSend): Promise<void>;
+  /** Offers a file to the host that has the key. Throws unless it has the file. */
+  offerFile?(file: HostFile, transfer: FileTransfer): Promise<FileOffer>;
+  /** Fetches the missing part of a file from another host. */
+  fetchFile?(file: FileToFollow, source: FileSource): Promise<void>;
 };
 
 const PROBE_TIMEOUT_MS = 2_000;

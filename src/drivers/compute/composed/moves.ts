@@ -2,6 +2,7 @@
 import { type BackendDirectory, LOCAL_BACKEND } from '../../../ports/backends.ts';
 import { type ComputeDriver, ComputeError } from '../../../ports/compute.ts';
 import type { MachineMoves, Move } from '../../../ports/moves.ts';
+import { completeAddress } from './files.ts';
 import type { BackendRegistry } from './registry.ts';
 
 export interface MovesParts {
@@ -20,16 +21,11 @@ export function composeMoves({ local, directory, registry }: MovesParts): Machin
     if (link) return movesOf(link.driver, host);
     throw new ComputeError('transient', `backend ${place} is not in use`);
   };
-  /** A host knows the port that it listens on, and the inventory the name that it is reached by. */
-  const completeAddress = async (address: string, host: string): Promise<string> => {
-    if (!address.startsWith(':')) return address;
-    const { backend } = registry.linkTo(await directory.findBackendOfHost(host)) ?? {};
-    return `${backend?.address.replace(/:\d+$/, '') ?? ''}${address}`;
-  };
   return {
     receive: async (move, machine) => {
       const { address } = await (await at(move.to)).receive(move, machine);
-      return { address: await completeAddress(address, move.to) };
+      const { backend } = registry.linkTo(await directory.findBackendOfHost(move.to)) ?? {};
+      return { address: completeAddress(address, backend?.address ?? '') };
     },
     send: async (move, endpoint) => (await at(move.from)).send(move, endpoint),
     takeOver: async (move) => (await at(move.to)).takeOver(move),

@@ -13,7 +13,7 @@ import {
   type RescueAccess,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
-import type { FileToSend, WantedFile } from '../../../ports/host-files.ts';
+import type { WantedFile } from '../../../ports/host-files.ts';
 import type { BackendLink } from './link.ts';
 import type { BackendRegistry } from './registry.ts';
 
@@ -71,13 +71,6 @@ export class Route {
     const file = image === null ? null : ({ kind: 'rescue', imageSha256: image.sha256 } as const);
     const locate = () => this.#place('machine', id);
     await this.#callWithFile(id, locate, file, (driver) => driver.rescue(id, access));
-  }
-
-  async sendFile(backend: string, file: FileToSend): Promise<void> {
-    const link = (await this.#parts.registry.links()).get(backend);
-    if (link?.driver.putFile === undefined)
-      throw new ComputeError('transient', `backend ${backend} is not in use`);
-    await link.driver.putFile(file);
   }
 
   /** If the host lacks the file, asks for it and throws `waiting`. */

@@ -10,7 +10,8 @@ import {
   MissingFile,
 } from '../../../ports/compute.ts';
 import { Fence } from './fence.ts';
-import { FileBody, parseFileHeader, readFile } from './files.ts';
+import type { FileOffers } from './file-offers.ts';
+import { FileServer } from './file-server.ts';
 import { JoinBody, type JoinOffer } from './join.ts';
 import type { HostMembership } from './membership.ts';
 import {
@@ -27,6 +28,7 @@ import {
 import { readStream } from './read-stream.ts';
 import {
   ACTION_VERSIONS,
+  BadRequest,
   BODY_TIMEOUT_MS,
   CALL_MAX_BYTES,
   decodeValue,
@@ -38,9 +40,6 @@ import {
   type WireError,
 } from './wire.ts';
 
-/** The request is malformed: our control plane never sends it. */
-class BadRequest extends Error {}
-
 interface CallServerOptions {
   readonly driver: ComputeDriver;
   readonly log: Logger;
@@ -48,6 +47,8 @@ interface CallServerOptions {
   readonly join?: JoinOffer;
   /** How long a sender of a file may pause; 30 seconds by default. */
   readonly fileIdleMs?: number;
+  /** Omitted: it sends no files to other hosts. */
+  readonly offers?: FileOffers;
   readonly versions?: readonly number[];
 }
 
@@ -56,7 +57,7 @@ export class CallServer {
   readonly #log: Logger;
   readonly #membership: HostMembership;
   readonly #join: JoinOffer | undefined;
-  readonly #fileIdleMs: number | undefined;
+  readonly #files: FileServer;
   readonly #versions: readonly number[];
   readonly #fence = new Fence();
 
@@ -65,8 +66,13 @@ export class CallServer {
     this.#log = options.log;
     this.#membership = options.membership;
     this.#join = options.join;
-    this.#fileIdleMs = options.fileIdleMs;
     this.#versions = options.versions ?? PROTOCOL_VERSIONS;
+    this.#files = new FileServer({
+      files: options.driver.files,
+      offers: options.offers,
+      refuseLate: (call, resources) => this.#refuseLate(call, resources),
+      idleMs: options.fileIdleMs,
+    });
   }
 
   async handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
@@ -78,14 +84,16 @@ export class CallServer {
       if (headers[':method'] !== 'POST' || version !== 'v1') throw new BadRequest();
       if (!this.#versions.some((each) => each >= (ACTION_VERSIONS[action] ?? 0))) throw new BadRequest();
       if (action === 'console') return await this.#console(stream, decodeURIComponent(name));
-      if (action === 'file') return answer(stream, await this.#receiveFile(stream, name));
+      if (action === 'file') return answer(stream, await this.#files.receive(stream, name));
       const body = await readStream(stream, { maxBytes: CALL_MAX_BYTES, timeoutMs: BODY_TIMEOUT_MS });
       const value = parseJson(body);
       if (action === 'hello') answer(stream, this.#greet(value));
       else if (action === 'join') answer(stream, await this.#joinWith(name, value));
       else if (action === 'certificate') answer(stream, await this.#renew(name, value));
       else if (action === 'examine') await this.#examine(stream, value);
-      else if (action === 'find-file') answer(stream, await this.#findFile(value));
+      else if (action === 'find-file') answer(stream, await this.#files.find(value));
+      else if (action === 'offer-file') await this.#files.offer(stream, value);
+      else if (action === 'fetch-file') await this.#files.fetch(stream, value);
       else if (action === 'call' && isCallMethod(name)) answer(stream, await this.#call(name, value));
       else throw new BadRequest();
     } catch (error) {
@@ -152,24 +160,6 @@ export class CallServer {
   #refuseLate(call: number, resources: readonly string[]): { readonly error: WireError } | null {
     if (resources.length === 0 || this.#fence.admit(call, resources)) return null;
     return { error: { fault: 'late', message: 'a later call arrived first' } };
-  }
-
-  async #findFile(body: unknown): Promise<object> {
-    const { files } = this.#driver;
-    if (!FileBody.Check(body) || files === undefined) throw new BadRequest();
-    return { result: await files.find(body.file) };
-  }
-
-  /** A late call must not make an earlier disk the rescue system again. */
-  async #receiveFile(stream: ServerHttp2Stream, header: string): Promise<object> {
-    const { files } = this.#driver;
-    const parsed = parseFileHeader(header);
-    if (parsed === null || files === undefined) throw new BadRequest();
-    const { call, file, offset } = parsed;
-    const late = this.#refuseLate(call, [file.kind === 'rescue' ? 'rescue file' : `file ${file.sha256}`]);
-    if (late !== null) return late;
-    await files.receive(file, offset, readFile(stream, this.#fileIdleMs));
-    return {};
   }
 
   async #console(stream: ServerHttp2Stream, id: string): Promise<void> {

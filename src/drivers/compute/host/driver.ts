@@ -11,19 +11,16 @@ import {
   type HostFinding,
   type HourSample,
   type MachineState,
-  MissingFile,
   type SnapshotState,
   type SupervisionResult,
 } from '../../../ports/compute.ts';
-import type { FileToSend } from '../../../ports/host-files.ts';
 import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
-import { encodeFileHeader, FileAnswer, ReceivedAnswer, writeFile } from './files.ts';
-import { type CallMethod, ErrorAnswer, Finding, METHODS, withoutPath } from './methods.ts';
-import { readStream } from './read-stream.ts';
-import { NotConnected } from './session.ts';
-import { ANSWER_MAX_BYTES, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
+import { type CallMethod, Finding, METHODS, withoutPath } from './methods.ts';
+import { noValidAnswer, openStream, readAnswer } from './requests.ts';
+import { letFetch, offerFile, putFile } from './send-file.ts';
+import { decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -31,7 +28,7 @@ export interface HostDriverOptions extends ConnectionOptions {
 
 export function openHostDriver(
   options: HostDriverOptions,
-): BackendDriver & Required<Pick<BackendDriver, 'putFile'>> {
+): BackendDriver & Required<Pick<BackendDriver, 'putFile' | 'offerFile' | 'fetchFile'>> {
   const connection = new HostConnection(options);
   // A file would delay the calls behind it.
   const files = new HostConnection(options);
@@ -68,6 +65,8 @@ export function openHostDriver(
     superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
     examine: (expected) => examine(connection, options, expected),
     putFile: (file) => putFile(files, options, file),
+    offerFile: (file, transfer) => offerFile(files, file, transfer),
+    fetchFile: (file, source) => letFetch(files, options, { file, source }),
     close: () => {
       connection.close();
       files.close();
@@ -124,63 +123,6 @@ async function issueNumber(
     stream.close(constants.NGHTTP2_CANCEL);
     throw error;
   }
-}
-
-/** Without a connection nothing was sent. Only a machine that does not exist yet may go to another host. */
-async function openStream(
-  connection: HostConnection,
-  method: CallMethod | 'console' | 'examine' | 'file',
-  path: string,
-): Promise<ClientHttp2Stream> {
-  try {
-    return await connection.request(path);
-  } catch (error) {
-    if (!(error instanceof NotConnected) || method === 'ensure') throw error;
-    throw new ComputeError('transient', error.message);
-  }
-}
-
-/** Returns the answer as JSON. Throws the host's error, or `transient` if the connection ended. */
-async function readAnswer(connection: HostConnection, stream: ClientHttp2Stream): Promise<unknown> {
-  const text = await readStream(stream, { maxBytes: ANSWER_MAX_BYTES }).catch(() => {
-    stream.close(constants.NGHTTP2_CANCEL);
-    throw new ComputeError('transient', `the connection to host ${connection.name} ended during the call`);
-  });
-  const answer = parseJson(text);
-  if (!ErrorAnswer.Check(answer)) return answer;
-  const { fault, message } = answer.error;
-  if (fault === 'missing') throw new MissingFile(message);
-  throw new ComputeError(fault === 'late' ? 'transient' : fault, message);
-}
-
-async function putFile(
-  connection: HostConnection,
-  { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
-  toSend: FileToSend,
-): Promise<void> {
-  const { file, onProgress } = toSend;
-  const question = await openStream(connection, 'file', '/v1/find-file');
-  question.end(JSON.stringify({ file }));
-  const found = await readAnswer(connection, question);
-  if (!FileAnswer.Check(found)) throw noValidAnswer(connection);
-  const { state, bytes: offset } = found.result;
-  if (state === 'ready') return;
-  if (state === 'receiving')
-    throw new ComputeError('transient', `host ${connection.name} is receiving this file already`);
-  onProgress(offset);
-  const call = await nextCall();
-  await requireLeaseHeld();
-  const stream = await openStream(connection, 'file', `/v1/file/${encodeFileHeader({ call, file, offset })}`);
-  const sending = writeFile(stream, toSend, offset);
-  try {
-    if (!ReceivedAnswer.Check(await readAnswer(connection, stream))) throw noValidAnswer(connection);
-  } finally {
-    await sending;
-  }
-}
-
-function noValidAnswer({ name }: HostConnection): ComputeError {
-  return new ComputeError('transient', `host ${name} gave no valid answer`);
 }
 
 async function openConsole(connection: HostConnection, id: string): Promise<Duplex> {

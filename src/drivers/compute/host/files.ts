@@ -10,7 +10,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError } from '../../../ports/compute.ts';
-import type { FileToSend, HostFile } from '../../../ports/host-files.ts';
+import type { FileSource, FileToSend, FileTransfer, HostFile } from '../../../ports/host-files.ts';
 import { FILE_IDLE_MS, parseJson } from './wire.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -35,6 +35,34 @@ export const FileAnswer = Compile(
   }),
 );
 export const ReceivedAnswer = Compile(Type.Object({}));
+
+const transfer = {
+  id: Type.String({ pattern: '^[0-9a-f-]{36}$' }),
+  key: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+};
+const TransferSchema = Type.Object(transfer);
+const SourceSchema = Type.Object({ ...transfer, address: Type.String({ minLength: 1, maxLength: 300 }) });
+export const OfferBody = Compile(Type.Object({ file: FileSchema, transfer: TransferSchema }));
+export const OfferAnswer = Compile(
+  Type.Object({ result: Type.Object({ address: Type.String({ minLength: 1, maxLength: 300 }) }) }),
+);
+export const FetchBody = Compile(
+  Type.Object({ call: Type.Integer({ minimum: 1 }), file: FileSchema, source: SourceSchema }),
+);
+/** Without `bytes`: the host has the file. */
+export const FetchLine = Compile(Type.Object({ bytes: Type.Optional(Bytes) }));
+
+export function encodeTransfer({ id, key }: FileTransfer): Static<typeof TransferSchema> {
+  return { id, key: Buffer.from(key).toString('hex') };
+}
+
+export function transferOf({ id, key }: Static<typeof TransferSchema>): FileTransfer {
+  return { id, key: Buffer.from(key, 'hex') };
+}
+
+export function sourceOf(source: Static<typeof SourceSchema>): FileSource {
+  return { ...transferOf(source), address: source.address };
+}
 
 type FileHeader = Static<typeof HeaderSchema>;
 

@@ -15,6 +15,7 @@ type Uncalled =
   | 'images'
   | 'files'
   | 'sendFile'
+  | 'passFile'
   | 'moves';
 export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves;
 
@@ -80,7 +81,7 @@ export const WelcomeAnswer = Compile(
 export const ErrorAnswer = Compile(
   Type.Object({
     error: Type.Object({
-      fault: Type.Enum(['host', 'transient', 'refused', 'waiting', 'late', 'missing']),
+      fault: Type.Enum(['host', 'transient', 'refused', 'waiting', 'late', 'missing', 'damaged']),
       message: Text,
     }),
   }),

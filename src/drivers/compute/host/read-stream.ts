@@ -15,6 +15,22 @@ export async function readStream(stream: Http2Stream, { maxBytes, timeoutMs }: B
   return timeoutMs === undefined ? await reading : await withTimeout(reading, timeoutMs);
 }
 
+/** Reads lines that arrive one by one. Throws `BodyTooLargeError` for a long one, or the stream's error. */
+export async function* readLines(
+  stream: Http2Stream,
+  { maxBytes }: Pick<BodyLimits, 'maxBytes'>,
+): AsyncGenerator<string> {
+  let rest = '';
+  stream.setEncoding('utf8');
+  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
+    const lines = `${rest}${part}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+    if (rest.length > maxBytes) throw new BodyTooLargeError(`more than ${maxBytes} bytes`);
+  }
+  if (rest !== '') yield rest;
+}
+
 async function readAll(stream: Http2Stream, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -8,6 +8,7 @@ import type { Logger } from '../../../kernel/logger.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
 import { CallServer } from './call-server.ts';
+import type { FileOffers } from './file-offers.ts';
 import type { JoinOffer } from './join.ts';
 import type { HostMembership } from './membership.ts';
 import { tlsOptions } from './mutual-tls.ts';
@@ -30,6 +31,8 @@ export interface HostServerOptions {
   readonly log: Logger;
   /** How long a sender of a file may pause; 30 seconds by default. */
   readonly fileIdleMs?: number;
+  /** The files that its listener for other hosts sends. Omitted: none. */
+  readonly offers?: FileOffers;
 }
 
 export interface HostServer {

@@ -8,6 +8,9 @@
  *   POST /v1/examine          { args } → one finding per line
  *   POST /v1/find-file        a file → how much of it the host has (files.ts)
  *   POST /v1/file/<header>    the bytes that are missing → {}, over a connection of its own
+ *   POST /v1/offer-file       { file, transfer } → { result: { address } }; sends the file to the host that
+ *                             has the key, while the request is open (version 3)
+ *   POST /v1/fetch-file       { call, file, source } → lines of { bytes }, and {} at the end (version 3)
  *   POST /v1/join             { nonce } → { request, proof }, once (join.ts)
  *   POST /v1/join/certificate { certificate } → {}
  *   POST /v1/certificate/request   { authority } → { request }: a new key and its request (version 2)
@@ -19,13 +22,17 @@
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeFault } from '../../../ports/compute.ts';
 
-export const PROTOCOL_VERSIONS: readonly number[] = [1, 2];
+export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3];
+/** The version that lets hosts send files to each other. */
+export const PEER_FILES_VERSION = 3;
 
 /** The version that brought an action, unless it was the first. */
 export const ACTION_VERSIONS: Readonly<Record<string, number>> = {
   certificate: 2,
   file: 2,
   'find-file': 2,
+  'offer-file': PEER_FILES_VERSION,
+  'fetch-file': PEER_FILES_VERSION,
 };
 
 /** A call carries at most a machine's user data, keys, and a filter of a few hundred rules. */
@@ -36,6 +43,8 @@ export const ANSWER_MAX_BYTES = 16 * 1_048_576;
 export const BODY_TIMEOUT_MS = 10 * SECOND_MS;
 /** How long a sender of a file may pause. */
 export const FILE_IDLE_MS = 30 * SECOND_MS;
+/** How often a host that fetches a file tells how much it has. */
+export const FETCH_PROGRESS_MS = SECOND_MS / 2;
 /** Bytes of a file on their way: enough for 80 Mbit/s over 100 ms, and sent within the time of a ping. */
 export const WINDOW_BYTES = 1_048_576;
 /** Calls and consoles at once on one connection. */
@@ -45,6 +54,9 @@ export const PEM_MAX_CHARACTERS = 4_096;
 
 /** The message of a host to a malformed call, or to a call of a later version. */
 export const UNKNOWN_CALL = 'the host does not know this call';
+
+/** The request is malformed: our control plane never sends it. */
+export class BadRequest extends Error {}
 
 export interface Hello {
   readonly versions: readonly number[];
@@ -59,10 +71,10 @@ export interface Welcome {
 
 /**
  * `late`: a later call for the same resource arrived first, so this one was not carried out. `missing`: the
- * host lacks the image that the call needs.
+ * host lacks the image that the call needs. `damaged`: another host sent other bytes than those of the file.
  */
 export interface WireError {
-  readonly fault: ComputeFault | 'late' | 'missing';
+  readonly fault: ComputeFault | 'late' | 'missing' | 'damaged';
   readonly message: string;
 }
 

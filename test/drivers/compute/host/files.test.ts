@@ -39,6 +39,7 @@ describe('files sent to a host', () => {
     const { files } = driver;
     const counting = {
       find: (file: HostFile) => files.find(file),
+      locate: (file: HostFile) => files.locate(file),
       receive: (...args: Parameters<typeof files.receive>) => {
         received += 1;
         return files.receive(...args);

@@ -1,6 +1,7 @@
 /** A host that serves a simulator over TLS, and the control plane's driver for it. */
 import { randomUUID } from 'node:crypto';
 import { openHostDriver } from '../../../../src/drivers/compute/host/driver.ts';
+import type { FileOffers } from '../../../../src/drivers/compute/host/file-offers.ts';
 import { HostMembership, type Membership } from '../../../../src/drivers/compute/host/membership.ts';
 import { type HostServer, startHostServer } from '../../../../src/drivers/compute/host/server.ts';
 import {
@@ -47,6 +48,7 @@ export interface HostWorldOptions {
   /** Both sides are self-signed, as before there was an authority. */
   readonly isEarlier?: boolean;
   readonly fileIdleMs?: number;
+  readonly offers?: FileOffers;
 }
 
 /** Issues a certificate, by an authority of its own unless one is given. */
@@ -63,7 +65,7 @@ export async function selfSigned(): Promise<TlsIdentity> {
 }
 
 export async function hostWorld(driver: ComputeDriver, options: HostWorldOptions = {}): Promise<HostWorld> {
-  const { versions, issuedAt, fileIdleMs, isEarlier = false } = options;
+  const { versions, issuedAt, fileIdleMs, offers, isEarlier = false } = options;
   const id = randomUUID();
   const authority = options.authority ?? (await createAuthority());
   const former = isEarlier ? await selfSigned() : null;
@@ -92,6 +94,7 @@ export async function hostWorld(driver: ComputeDriver, options: HostWorldOptions
       log,
       ...(versions === undefined ? {} : { versions }),
       ...(fileIdleMs === undefined ? {} : { fileIdleMs }),
+      ...(offers === undefined ? {} : { offers }),
     });
   let server = await start(0);
   const { port } = server;

@@ -144,7 +144,7 @@ describe('versions of the protocol', () => {
   });
 
   it('versions that are too far apart are refused with the side to update', async (t) => {
-    const world = await hostWorld(simulated.driver, { versions: [3, 4] });
+    const world = await hostWorld(simulated.driver, { versions: [4, 5] });
     t.after(() => world.close());
     await failsAs('transient', world.driver.list(), /update the control plane/);
     const older = await hostWorld(simulated.driver, { versions: [0] });

@@ -17,6 +17,9 @@ import { GIB } from '../space.ts';
 import { inspectDisk } from './inspect-disk.ts';
 
 const CONVERT_MAX_MS = 3_600_000;
+/** Of a disk as it is stored. */
+type Digest = Pick<StoredDisk, 'sha256' | 'sizeBytes'>;
+
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Files of a killed import are deleted after this long, when the import can no longer be running. */
 const STALE_AFTER_MS = 86_400_000;
@@ -72,22 +75,25 @@ export class QemuImages implements BaseImages {
     const image = await this.find(sha256);
     if (image === undefined) return null;
     const path = this.#host.layout.image(sha256);
-    const digestFile = join(this.#host.layout.images(), `${sha256}.digest.json`);
-    const known = await readJson<Pick<StoredDisk, 'sha256' | 'sizeBytes'>>(digestFile);
+    const known = await readJson<Digest>(this.#digestFile(sha256));
     const { size: sizeBytes } = await stat(path);
     if (known?.sizeBytes === sizeBytes) return { image, path, ...known };
     const digest = { sha256: await hashFile(path), sizeBytes };
-    await writeJson(digestFile, digest);
+    await writeJson(this.#digestFile(sha256), digest);
     return { image, path, ...digest };
   }
 
   /** Takes over a complete disk that another machine had imported. Refuses a file that is not that disk. */
-  async adopt(path: string, image: BaseImage): Promise<void> {
+  async adopt(
+    path: string,
+    { image, sha256, sizeBytes }: Digest & { readonly image: BaseImage },
+  ): Promise<void> {
     const { format, virtualBytes } = await inspectDisk(path);
     if (format !== 'qcow2' || Math.ceil(virtualBytes / GIB) !== image.diskGb) {
       throw new ComputeError('refused', 'the file is not the disk of this image');
     }
     await mkdir(this.#host.layout.images(), { recursive: true });
+    await writeJson(this.#digestFile(image.sha256), { sha256, sizeBytes });
     await this.#publish(path, image);
   }
 
@@ -126,6 +132,9 @@ export class QemuImages implements BaseImages {
 
   #factsFile(sha256: string): string {
     return join(this.#host.layout.images(), `${sha256}.json`);
+  }
+  #digestFile(sha256: string): string {
+    return join(this.#host.layout.images(), `${sha256}.digest.json`);
   }
   #rescueFile(): string {
     return join(this.#host.layout.images(), 'rescue.json');

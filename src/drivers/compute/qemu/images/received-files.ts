@@ -6,7 +6,7 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashFile, syncPath, undefinedIfMissing } from '../../../../kernel/files.ts';
 import { DAY_MS, HOUR_MS } from '../../../../kernel/time.ts';
-import { ComputeError } from '../../../../ports/compute.ts';
+import { ComputeError, DamagedFile } from '../../../../ports/compute.ts';
 import type { FileOnHost, HostFile, HostFiles } from '../../../../ports/host-files.ts';
 import { DiskFullError, exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
@@ -34,6 +34,15 @@ export class ReceivedFiles implements HostFiles {
     if (await this.#isReady(file)) return { state: 'ready', bytes: file.sizeBytes };
     const bytes = await this.#missingFrom(file);
     return { state: bytes === 0 ? 'absent' : 'partial', bytes };
+  }
+
+  async locate({ kind, sha256, sizeBytes, image }: HostFile): Promise<string | null> {
+    if (kind === 'iso') {
+      const path = this.#host.layout.iso(sha256);
+      return (await stat(path).catch(undefinedIfMissing))?.size === sizeBytes ? path : null;
+    }
+    const disk = image === null ? null : await this.#images.stored(image.sha256);
+    return disk?.sha256 === sha256 && disk.sizeBytes === sizeBytes ? disk.path : null;
   }
 
   async receive(file: HostFile, offset: number, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -89,7 +98,7 @@ export class ReceivedFiles implements HostFiles {
     try {
       await this.#append(file, offset, content);
       if ((await hashFile(partial)) !== file.sha256)
-        throw new ComputeError('refused', 'the file that the host received has another SHA-256');
+        throw new DamagedFile('the file that the host received has another SHA-256');
       await this.#takeIn(file, partial);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -106,8 +115,7 @@ export class ReceivedFiles implements HostFiles {
     let bytes = offset;
     try {
       for await (const chunk of content) {
-        if (bytes + chunk.length > sizeBytes)
-          throw new ComputeError('refused', 'the file is longer than announced');
+        if (bytes + chunk.length > sizeBytes) throw new DamagedFile('the file is longer than announced');
         await output.writeFile(chunk);
         bytes += chunk.length;
         this.#receiving.set(sha256, bytes);
@@ -117,11 +125,12 @@ export class ReceivedFiles implements HostFiles {
       await output.close();
     }
     if (bytes < sizeBytes) throw new ComputeError('transient', 'the file ended early');
-    if (bytes > sizeBytes) throw new ComputeError('refused', 'the file is longer than announced');
+    if (bytes > sizeBytes) throw new DamagedFile('the file is longer than announced');
   }
 
   async #takeIn(file: HostFile, partial: string): Promise<void> {
-    if (file.image !== null) return await this.#images.adopt(partial, file.image);
+    const { image } = file;
+    if (image !== null) return await this.#images.adopt(partial, { ...file, image });
     const { layout } = this.#host;
     await requireSpace(layout.isoFolder(), 0);
     await rename(partial, layout.iso(file.sha256));
