@@ -76,8 +76,6 @@ export class CallServer {
   }
 
   async handle(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-    // The client is gone, or its stream was reset. A call under way continues.
-    stream.on('error', () => undefined);
     try {
       const path = String(headers[':path']);
       const [, version, action = '', name = ''] = path.split('/');

@@ -1,7 +1,6 @@
 /** The compute driver of a host on another machine: each call is a request to it. */
 
 import { type ClientHttp2Stream, constants } from 'node:http2';
-import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { requireLeaseHeld } from '../../../kernel/faults/lease-context.ts';
 import {
@@ -18,9 +17,10 @@ import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/mo
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
 import { type CallMethod, Finding, METHODS, withoutPath } from './methods.ts';
+import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
-import { decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
+import { CALL_MAX_BYTES, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -144,9 +144,14 @@ async function* examine(
 ): AsyncIterable<HostFinding> {
   const stream = await openStream(connection, 'examine', '/v1/examine');
   stream.end(JSON.stringify({ call: await nextCall(), args: [encodeValue(expected)] }));
-  for await (const line of createInterface({ input: stream })) {
-    const finding = parseJson(line);
-    if (!Finding.Check(finding)) throw noValidAnswer(connection);
-    yield finding as HostFinding;
+  try {
+    for await (const line of readLines(stream, { maxBytes: CALL_MAX_BYTES })) {
+      const finding = parseJson(line);
+      if (!Finding.Check(finding)) throw noValidAnswer(connection);
+      yield finding as HostFinding;
+    }
+  } catch (error) {
+    if (error instanceof ComputeError) throw error;
+    throw new ComputeError('transient', `the connection to host ${connection.name} ended during the call`);
   }
 }

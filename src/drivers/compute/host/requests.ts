@@ -14,7 +14,10 @@ export async function openStream(
   path: string,
 ): Promise<ClientHttp2Stream> {
   try {
-    return await connection.request(path);
+    const stream = await connection.request(path);
+    // The connection may end while the caller still waits for the number of its call. Reading reports it.
+    stream.on('error', () => undefined);
+    return stream;
   } catch (error) {
     if (!(error instanceof NotConnected) || method === 'ensure') throw error;
     throw new ComputeError('transient', error.message);

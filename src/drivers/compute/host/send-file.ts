@@ -65,7 +65,6 @@ export async function offerFile(
   await requireVersion(connection);
   const stream = await openStream(connection, 'file', '/v1/offer-file');
   const end = () => stream.close(constants.NGHTTP2_CANCEL);
-  stream.on('error', () => undefined);
   stream.end(JSON.stringify({ file, transfer: encodeTransfer(transfer) }));
   try {
     const lines = readLines(stream, { maxBytes: LINE_MAX_BYTES });

@@ -68,6 +68,8 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
     const admitted = admit(session, options);
     // Its streams wait for that: a certificate may have to be recorded first.
     session.on('stream', async (stream, headers) => {
+      // The client is gone, or its stream was reset. A call under way continues.
+      stream.on('error', () => undefined);
       if (await admitted) await calls.handle(stream, headers);
     });
   });
