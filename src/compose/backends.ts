@@ -37,6 +37,7 @@ export function withBackends(
       }),
   });
   const fleet: Fleet = {
+    ...compute.questions,
     renew: async (backend, issue) => renewHostCertificate(backend, await credentials(), issue),
   };
   return { compute, fleet };

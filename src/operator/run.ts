@@ -1,10 +1,10 @@
 /** Runs one operator command. Exit codes: 0 success, 1 failure or a reported problem, 2 incorrect usage. */
-import { readFileSync } from 'node:fs';
 import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import { Failure } from '../kernel/fail.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { addChain } from './chain.ts';
@@ -97,11 +97,6 @@ function inheritSettings(command: Command): void {
     child.copyInheritedSettings(command);
     inheritSettings(child);
   }
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { readonly version: string }).version;
 }
 
 function formatError(error: unknown): string {

@@ -4,7 +4,8 @@
  */
 
 import type { TlsIdentity } from '../kernel/certificates.ts';
-import type { ComputeFault } from './compute.ts';
+import type { ComputeFault, ExpectedResources, HostFinding } from './compute.ts';
+import type { BackendReading } from './host-facts.ts';
 import type { WantedFile } from './host-files.ts';
 
 /** The driver of the machine that the service itself runs on. It has no row. */
@@ -63,8 +64,12 @@ export interface BackendDirectory {
   requestFile(backend: string, file: WantedFile): Promise<ComputeFault | null>;
 }
 
-/** The other machines themselves, apart from the machines on them. */
+/** The machines that run servers, apart from the servers on them. */
 export interface Fleet {
+  /** Asks all backends in use side by side: an absent one delays none of the others. */
+  readFacts(): Promise<readonly BackendReading[]>;
+  /** Runs the checks that a backend makes itself (`ComputeDriver.examine`). */
+  examine(backend: string, expected: ExpectedResources): AsyncIterable<HostFinding>;
   /**
    * Gives the backend the certificate that `issue` returns for its request. Its latest one may have expired.
    * If this fails, it presents the former or the new one.

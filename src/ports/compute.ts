@@ -6,6 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
+import type { HostFacts } from './host-facts.ts';
 import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
 import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
@@ -228,6 +229,10 @@ export interface ComputeDriver {
    * CIDR blocks that machines have their addresses from, on any host; left out: those of the last call.
    */
   superviseMachines(blocks?: readonly string[]): Promise<SupervisionResult[]>;
+  /**
+   * Returns facts about those of the driver's hosts that respond. Null: the host's version reports none.
+   */
+  readFacts?(): Promise<readonly HostFacts[] | null>;
   /**
    * Checks everything that the driver needs on the host, one item at a time, and finally boots a test machine
    * from each imported disk.

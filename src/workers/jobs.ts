@@ -3,6 +3,7 @@ import { nextCalendarDue, sweepCalendar } from '../domain/billing/sweep.ts';
 import type { Service } from '../domain/context.ts';
 import { fanOutEvents } from '../domain/events/fan-out.ts';
 import { renewCertificates } from '../domain/inventory/host-certificates.ts';
+import { refreshHostFacts } from '../domain/inventory/host-facts.ts';
 import { resealSecrets } from '../domain/reseal.ts';
 import { sampleServers } from '../domain/servers/metrics.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
@@ -27,6 +28,7 @@ import { watchJob } from './watch.ts';
 const SAMPLE_BATCH_SIZE = 25;
 const RESEAL_BATCHES_PER_RUN = 10;
 const FLEET = { name: 'fleet', everyS: 15 } as const;
+const HOST_FACTS = { name: 'host facts', everyS: 15 } as const;
 
 /** Returns the jobs of every mode, in the order in which they run while a clock moves. */
 export function commonJobs(service: Service, sender: WebhookSender): Job[] {
@@ -39,6 +41,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     tasksJob(service),
     superviseMachinesJob(service),
     fleetJob(service),
+    hostFactsJob(service),
     sendImagesJob(service),
     sampleJob(service),
     throttleJob(service),
@@ -92,6 +95,16 @@ export function fleetJob(service: Service): Job {
     if (service.compute.hosts !== null) await run();
     return 0;
   });
+}
+
+/** Learns facts about hosts, in real time. Those of simulated hosts can wait until the start is over. */
+export function hostFactsJob(service: Service): Job {
+  const run = atMostEvery(
+    HOST_FACTS.everyS * SECOND_MS,
+    () => runExclusively(service, HOST_FACTS, () => refreshHostFacts(service)),
+    { startsAtOnce: service.compute.hosts !== null },
+  );
+  return housekeepingJob(HOST_FACTS.name, () => run().then(() => 0));
 }
 
 /** Numbers committed events and queues them for webhooks. */

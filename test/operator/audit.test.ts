@@ -67,6 +67,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'catalogue show': 'reads',
   'catalogue load': { args: () => [editedCatalogue()], audits: 'catalogue.load' },
   'hosts list': 'reads',
+  'hosts show': 'reads',
+  'hosts doctor': 'reads',
   'hosts add': {
     args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
     audits: 'host.add',

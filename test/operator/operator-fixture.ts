@@ -1,5 +1,5 @@
 /** Runs operator commands in a test as typed, and captures their output. */
-import type { OperatorResources } from '../../src/operator/context.ts';
+import type { OpenService, OperatorResources } from '../../src/operator/context.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { type DomainFixture, openDomainFixture } from '../domain/fixture.ts';
 
@@ -24,17 +24,33 @@ export async function openOperatorFixture(): Promise<OperatorFixture> {
   };
   return {
     backend,
-    run: async (argv, answer = null) => {
-      const out: string[] = [];
-      const err: string[] = [];
-      const ask = answer === null ? null : async () => answer;
-      const terminal = {
-        out: (line: string) => void out.push(line),
-        err: (line: string) => void err.push(line),
-        ask,
-      };
-      const code = await runOperator(argv, resources, undefined, terminal);
-      return { code, out: out.join('\n'), err: err.join('\n') };
-    },
+    run: (argv, answer = null) => runWith(resources, argv, answer),
   };
+}
+
+/** Runs a command on a service that is open. */
+export async function runCommand(open: OpenService, argv: readonly string[]): Promise<CommandResult> {
+  const resources = { settings: () => [], database: async () => fail(), service: async () => open };
+  return await runWith(resources, argv, null);
+}
+
+function fail(): never {
+  throw new Error('the command opened a database of its own');
+}
+
+async function runWith(
+  resources: OperatorResources,
+  argv: readonly string[],
+  answer: boolean | null,
+): Promise<CommandResult> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const ask = answer === null ? null : async () => answer;
+  const terminal = {
+    out: (line: string) => void out.push(line),
+    err: (line: string) => void err.push(line),
+    ask,
+  };
+  const code = await runOperator(argv, resources, undefined, terminal);
+  return { code, out: out.join('\n'), err: err.join('\n') };
 }

@@ -160,7 +160,7 @@ describe('the inventory', () => {
       'host h1 accepts servers in par',
     );
     assert.match(await fails(1, 'hosts', 'add', 'h1', '--region', 'par', ...size), /named h1 already exists/);
-    assert.match(await ok('hosts', 'list'), /\nh1 +par +8 +0\/4096 +0\/100 +0\n/);
+    assert.match(await ok('hosts', 'list'), /\nh1 +par +not seen +8 +0\/4096 +0\/100 +0\n/);
     assert.equal(
       await ok('machines', 'add', 'm1', 'm2', '--region', 'buh', '--plan', 'r3'),
       '2 machines added: plan r3 in buh',

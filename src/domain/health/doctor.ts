@@ -20,9 +20,12 @@ export async function examineInventory(service: Deps): Promise<Finding[]> {
   ];
 }
 
-/** Adds up the capacity that the inventory promises on this driver's hosts. */
-export async function sumPromised({ db, compute }: Deps): Promise<ExpectedResources> {
-  const driverHosts = (await listHosts(db)).filter(({ name }) => compute.hosts?.includes(name));
+/** Adds up the capacity that the inventory promises on these hosts; by default, those of this machine. */
+export async function sumPromised(
+  { db, compute }: Pick<Deps, 'db' | 'compute'>,
+  hosts = compute.hosts,
+): Promise<ExpectedResources> {
+  const driverHosts = (await listHosts(db)).filter(({ name }) => hosts?.includes(name));
   const sum = (of: 'ram_mb' | 'disk_gb') => driverHosts.reduce((all, host) => all + host[of], 0);
   const unusedAddresses = await listUnusedAddresses(db, [
     ...new Set(driverHosts.map(({ region_id }) => region_id)),

@@ -13,12 +13,13 @@ export async function certificateFindings(
   now = new Date(),
 ): Promise<HostFinding[]> {
   return (await listCertificateStates(db)).flatMap((row): HostFinding[] => {
-    const found = describe(row, now);
+    const found = certificateProblem(row, now);
     return found === null ? [] : [{ ...found, subject: 'hosts' }];
   });
 }
 
-function describe(
+/** Returns null while the certificate is valid and renews. */
+export function certificateProblem(
   { name, certificate_until: until, renewal_failures: failures }: CertificateStateRow,
   now: Date,
 ): Omit<HostFinding, 'subject'> | null {

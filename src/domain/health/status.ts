@@ -30,6 +30,7 @@ import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';
+import { hostFindings } from './hosts.ts';
 import { lostHostFindings } from './lost-hosts.ts';
 
 export interface Finding {
@@ -80,6 +81,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await addressFindings(service)),
     ...(await nameFindings(service)),
     ...(await dedicatedFindings(service)),
+    ...(await hostFindings(service)),
     ...(await certificateFindings(service)),
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),

@@ -1,22 +1,16 @@
-/** `hosts add`, `invite`, `resize`, `set`, `drain`, `moves`, `undrain`, `remove`, `revoke`, `list`. */
+/** `hosts`: manages the inventory of hosts. */
 import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
 import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { type HostRow, listHosts } from '../../store/inventory/hosts.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList } from '../format/table.ts';
 import { parseConcurrency, parsePositiveInt } from '../options.ts';
+import { addHostDoctor } from './doctor.ts';
 import { addInvite } from './invite.ts';
 import { addLost } from './lost.ts';
 import { addHostMoves, moveServersAway } from './moves.ts';
-import {
-  addPlacementOptions,
-  addSetPlacement,
-  formatReserve,
-  type PlacementOptions,
-  readPlacement,
-} from './placement.ts';
+import { addPlacementOptions, addSetPlacement, type PlacementOptions, readPlacement } from './placement.ts';
+import { addHostViews } from './views.ts';
 
 interface HostOptions extends PlacementOptions {
   readonly region: string;
@@ -63,29 +57,8 @@ export function addHosts(program: Command, context: OperatorContext): void {
   addHostMoves(hosts, context);
   addStates(hosts, context);
   addLost(hosts, context);
-  addList(hosts, context, {
-    about: 'List hosts and their usage',
-    heading: ['host', 'region', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', 'tags', 'reserve', ''],
-    read: async (service) =>
-      (await listHosts(service.db)).map((host) => [
-        host.name,
-        host.region_id,
-        String(host.cpu),
-        `${host.used_ram_mb}/${host.ram_mb}`,
-        `${host.used_disk_gb}/${host.disk_gb}`,
-        String(host.servers),
-        host.tags.join(' '),
-        formatReserve(host.reserve_ram_mb, host.reserve_disk_gb),
-        [describeState(host), host.backend === null ? '' : 'another machine']
-          .filter((note) => note !== '')
-          .join(', '),
-      ]),
-  });
-}
-
-function describeState({ draining, lost_at: lostAt, fenced_at: fencedAt }: HostRow): string {
-  if (lostAt !== null) return fencedAt === null ? 'lost' : 'lost, fenced';
-  return draining ? 'drained' : '';
+  addHostViews(hosts, context);
+  addHostDoctor(hosts, context);
 }
 
 interface DrainOptions {

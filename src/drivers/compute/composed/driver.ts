@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../../kernel/logger.ts';
 import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
+import { composeQuestions, type FleetQuestions } from './facts.ts';
 import { passFile, sendFile } from './files.ts';
 import { Gather } from './gather.ts';
 import type { BackendDriver, RemoteCompute } from './link.ts';
@@ -24,7 +25,12 @@ export interface ComposedOptions {
 }
 
 /** `hosts`, `images`, and `examine` are those of this machine; so are `capabilities`, which all share. */
-export function composeCompute({ local, directory, open, log }: ComposedOptions): RemoteCompute {
+export function composeCompute({
+  local,
+  directory,
+  open,
+  log,
+}: ComposedOptions): RemoteCompute & { readonly questions: FleetQuestions } {
   const registry = new BackendRegistry({ directory, open, log });
   const route = new Route({ local, directory, registry });
   const gather = new Gather({ local, directory, registry, log });
@@ -58,6 +64,7 @@ export function composeCompute({ local, directory, open, log }: ComposedOptions)
     list: () => gather.list(),
     superviseMachines: (blocks) => gather.superviseMachines(blocks),
     examine: (expected) => local.examine(expected),
+    questions: composeQuestions({ local, registry }),
     close: () => registry.close(),
   };
 }

@@ -28,6 +28,8 @@ export type BackendDriver = RemoteCompute & {
   offerFile?(file: HostFile, transfer: FileTransfer): Promise<FileOffer>;
   /** Fetches the missing part of a file from another host. */
   fetchFile?(file: FileToFollow, source: FileSource): Promise<void>;
+  /** Connects, and returns the version of the protocol. Absent: it needs none. */
+  protocol?(): Promise<number>;
 };
 
 const PROBE_TIMEOUT_MS = 2_000;
@@ -61,7 +63,7 @@ export class BackendLink {
   }
 
   /** Returns null if it is away or becomes so: callers ask many backends and take what they get. */
-  async ask<T>(call: (driver: ComputeDriver) => Promise<T>, patienceMs: number): Promise<T | null> {
+  async ask<T>(call: (driver: BackendDriver) => Promise<T>, patienceMs: number): Promise<T | null> {
     if (this.isAway) {
       this.#probeWhenDue();
       return null;

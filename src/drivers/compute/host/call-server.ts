@@ -23,6 +23,7 @@ import {
   HelloBody,
   isCallMethod,
   isMoveMethod,
+  METHOD_VERSIONS,
   withoutPath,
 } from './methods.ts';
 import { readStream } from './read-stream.ts';
@@ -137,6 +138,7 @@ export class CallServer {
     const args = body.args.map(decodeValue);
     const resources = changedResources(method, args);
     if (resources === null) throw new BadRequest();
+    if (!this.#versions.some((each) => each >= (METHOD_VERSIONS[method] ?? 0))) throw new BadRequest();
     const late = this.#refuseLate(body.call, resources);
     if (late !== null) return late;
     if (method === 'ensure' || method === 'rebuild') args[0] = withoutPath(args[0] as MachineSpec);
@@ -146,7 +148,8 @@ export class CallServer {
   async #carryOut(method: CallMethod, args: unknown[]): Promise<unknown> {
     type Method = (...args: unknown[]) => Promise<unknown>;
     if (!isMoveMethod(method)) {
-      const call = this.#driver[method] as Method | null;
+      const call = this.#driver[method] as Method | null | undefined;
+      if (call === undefined) return null;
       if (call === null) throw new ComputeError('refused', 'the host cannot do that with its settings');
       return await call.apply(this.#driver, args);
     }

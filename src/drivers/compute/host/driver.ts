@@ -13,10 +13,11 @@ import {
   type SnapshotState,
   type SupervisionResult,
 } from '../../../ports/compute.ts';
+import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
-import { type CallMethod, Finding, METHODS, withoutPath } from './methods.ts';
+import { type CallMethod, Finding, METHOD_VERSIONS, METHODS, withoutPath } from './methods.ts';
 import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
@@ -63,6 +64,11 @@ export function openHostDriver(
     traffic: (id, traffic) => change('traffic', id, traffic),
     list: async () => (await call('list')) as string[],
     superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
+    protocol: () => connection.version(),
+    readFacts: async () => {
+      if ((await connection.version()) < (METHOD_VERSIONS.readFacts ?? 0)) return null;
+      return (await call('readFacts')) as HostFacts[] | null;
+    },
     examine: (expected) => examine(connection, options, expected),
     putFile: (file) => putFile(files, options, file),
     offerFile: (file, transfer) => offerFile(files, file, transfer),

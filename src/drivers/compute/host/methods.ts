@@ -57,6 +57,23 @@ const SupervisionResult = Type.Object({
   message: Text,
 });
 
+const Count = Type.Integer({ minimum: 0, maximum: 2_000_000_000 });
+/** The latest time of a JavaScript date. */
+const TIME_MAX = 8.64e15;
+const HostFacts = Type.Object({
+  host: Id,
+  // Printed on terminals: nothing but plain text.
+  version: Type.String({ maxLength: 40, pattern: '^[0-9A-Za-z.+-]+$' }),
+  time: Type.Object({ $date: Type.Integer({ minimum: 0, maximum: TIME_MAX }) }),
+  uptimeS: Count,
+  cores: Count,
+  load: Rate,
+  ramMb: Count,
+  ramAvailableMb: Count,
+  diskGb: Rate,
+  diskFreeGb: Rate,
+});
+
 const MoveProgress = Type.Object({
   state: Type.Enum(['copying', 'sent', 'failed']),
   copiedBytes: Rate,
@@ -110,6 +127,9 @@ function change(changes: readonly number[], result?: TSchema): MethodRow {
   return { changes, answer: Compile(Type.Object(result ? { result } : {})) };
 }
 
+/** The version that brought a method, unless it was the first. */
+export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = { readFacts: 3 };
+
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   ensure: change([0]),
   remove: change([0]),
@@ -130,6 +150,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   traffic: change([0]),
   list: question(Type.Array(Id)),
   superviseMachines: question(Type.Array(SupervisionResult)),
+  readFacts: question(Type.Union([Type.Array(HostFacts, { maxItems: 100 }), Type.Null()])),
   receive: change([0], Type.Object({ address: Type.String({ maxLength: 300 }) })),
   send: change([0], MoveProgress),
   takeOver: change([0]),

@@ -8,6 +8,7 @@ import type { HostFiles } from '../../../ports/host-files.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
 import type { PeerTransfers } from '../host/peer-listener.ts';
 import { examineHost } from './examine/host.ts';
+import { readFacts } from './facts.ts';
 import type { QemuOptions } from './host.ts';
 import { QemuHost } from './host.ts';
 import { QemuImages } from './images/images.ts';
@@ -77,6 +78,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     filter: (id, filter) => setFilter(host, id, filter),
     traffic: (id, traffic) => setTraffic(host, id, traffic),
     list: () => listRecords(host.layout),
+    readFacts: () => readFacts(host),
     examine: (promised) => examineHost(host, promised),
     superviseMachines: async (blocks) => {
       await files.deleteStale();

@@ -19,8 +19,10 @@ import {
   type SupervisionResult,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
+import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
+import { readSimulatedFacts } from './facts.ts';
 import { ensureMachine, type InstallTiming, reinstall } from './install.ts';
 import { sampleHours } from './load.ts';
 import {
@@ -211,6 +213,11 @@ export class SimulatedCompute implements ComputeDriver {
   async superviseMachines(): Promise<SupervisionResult[]> {
     await this.#throwArmedFault('superviseMachines', 'transient');
     return [];
+  }
+
+  async readFacts(): Promise<HostFacts[]> {
+    await this.#throwArmedFault('readFacts', 'transient');
+    return await readSimulatedFacts(this.#db);
   }
 
   async *examine(): AsyncIterable<HostFinding> {

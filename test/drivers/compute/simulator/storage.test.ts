@@ -54,6 +54,7 @@ function calls(
     traffic: () => driver.traffic(id, { bitsPerS: null, mail: false }),
     list: () => driver.list(),
     superviseMachines: () => driver.superviseMachines(),
+    readFacts: async () => driver.readFacts?.(),
     examine: () =>
       driver.examine({ ramMb: 0, diskGb: 0, unusedAddresses: [] })[Symbol.asyncIterator]().next(),
   };

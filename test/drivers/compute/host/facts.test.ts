@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { readVersion } from '../../../../src/kernel/settings/version.ts';
+import type { ComputeDriver } from '../../../../src/ports/compute.ts';
+import type { HostFacts } from '../../../../src/ports/host-facts.ts';
+import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
+import { type HostWorldOptions, hostWorld } from './host-world.ts';
+
+describe('facts of a host on another machine', () => {
+  let far: SimulatedWorld;
+  before(async () => {
+    far = await simulatedWorld();
+    await far.control.addHost({ name: 'far', cpu: 4, ramMb: 4_096, diskGb: 100 });
+  });
+  after(() => far.close());
+
+  /** Serves the simulator with another answer. */
+  async function ask(readFacts: unknown, options: HostWorldOptions = {}) {
+    const driver = new Proxy<ComputeDriver>(far.driver, {
+      get: (target, key) => (key === 'readFacts' ? readFacts : (Reflect.get(target, key) as unknown)),
+    });
+    const world = await hostWorld(driver, options);
+    try {
+      const facts = await world.driver.readFacts?.();
+      return { facts, protocol: await world.driver.protocol?.() };
+    } finally {
+      await world.close();
+    }
+  }
+
+  const own = () => far.driver.readFacts();
+
+  it('its version, clock, load, memory, and disk arrive as it measured them', async () => {
+    const { facts, protocol } = await ask(own);
+    assert.equal(protocol, 3);
+    const [fact, ...others] = facts ?? [];
+    assert.deepEqual(others, []);
+    assert.deepEqual([fact?.host, fact?.version], ['far', readVersion()]);
+    assert.deepEqual([fact?.cores, fact?.ramMb, fact?.diskFreeGb], [4, 4_096, 100]);
+    assert.ok(fact !== undefined && Math.abs(fact.time.getTime() - Date.now()) < 10_000);
+  });
+
+  it('an older host reports none, and stays in use', async () => {
+    assert.deepEqual(await ask(own, { versions: [1, 2] }), { facts: null, protocol: 2 });
+    assert.deepEqual(await ask(undefined), { facts: null, protocol: 3 });
+  });
+
+  for (const [field, value] of [
+    ['version', 'v\u001b[2J'],
+    ['version', 'v'.repeat(41)],
+    ['ramMb', -1],
+    ['load', Number.NaN],
+    ['time', new Date(Number.NaN)],
+  ] as const satisfies readonly (readonly [keyof HostFacts, unknown])[]) {
+    it(`a host that reports ${JSON.stringify(value)} as its ${field} is not believed`, async () => {
+      const lie = async () => (await own()).map((fact) => ({ ...fact, [field]: value }));
+      await assert.rejects(ask(lie), /gave no valid answer/);
+    });
+  }
+});
