@@ -43,6 +43,19 @@ export function hasDiskFor(gb: string): string {
   return `${gb} <= ${freeOf('kept').diskGb}`;
 }
 
+/** Hosts within one step are equally loaded, so that simultaneous deploys still spread over them. */
+const LOAD_STEP = 0.25;
+/** The step of a host whose load is not known: that of half of its cores. */
+const UNKNOWN_LOAD = 2;
+/** Older facts say nothing about the load of now. */
+const LOAD_VALID = "interval '2 minutes'";
+
+/** How loaded the host is, in steps of its load per core. Only a preference: it changes no stock. */
+export function loadOfHost(hostId: string): string {
+  return `coalesce((select floor(f.load / ${LOAD_STEP}) from host_facts f
+    where f.host_id = ${hostId} and f.seen_at > clock_timestamp() - ${LOAD_VALID}), ${UNKNOWN_LOAD})`;
+}
+
 /** How many of a customer's latest servers decide on which hosts the next one is rather not placed. */
 const SPREAD_SERVERS = 16;
 

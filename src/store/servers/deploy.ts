@@ -8,7 +8,8 @@
  * PostgreSQL runs them as their data dependencies require:
  * - `free4`, `free6` and `machine` lock first, and skip rows locked by others: they never wait.
  * - `host` is only selected, and at random, so that simultaneous deploys spread over hosts: of a few hosts,
- *   drawn by how much room they have, the one with the fewest of the customer's latest servers.
+ *   drawn by how much room they have, the one with the fewest of the customer's latest servers, and of these
+ *   the least loaded.
  * - `debit` waits for the customer's row and checks balance and quota against its latest version. This is why
  *   a balance for 7 servers buys exactly 7. Everything below depends on its row.
  * - `take_host` waits for the host's row and checks the capacity against its latest version. If the capacity
@@ -26,7 +27,13 @@
  * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
-import { fitsOnHost, hostsOfCustomer, type PlacementNeeds, roomOnHost } from '../inventory/placement.ts';
+import {
+  fitsOnHost,
+  hostsOfCustomer,
+  loadOfHost,
+  type PlacementNeeds,
+  roomOnHost,
+} from '../inventory/placement.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
 import type { ServerRow } from './servers.ts';
@@ -123,7 +130,8 @@ host as materialized (
     select h.id, ${roomOnHost(NEEDS, 'kept')} * random() as chance from hosts h
      where $category = 'vps' and ${fitsOnHost(NEEDS, 'kept')}
      order by chance desc limit ${DRAWN_HOSTS}) as drawn
-   order by cardinality(array_positions(${hostsOfCustomer('$customer_id')}, id)), chance desc limit 1),
+   order by cardinality(array_positions(${hostsOfCustomer('$customer_id')}, id)),
+            ${loadOfHost('drawn.id')}, chance desc limit 1),
 place as materialized (
   select (select addr from free4) as addr, (select prefix from free6) as prefix,
          (select id from host) as host_id, (select id from machine) as machine_id

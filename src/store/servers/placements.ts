@@ -1,7 +1,13 @@
 /** The placement of a server: its host or machine, IPv4 address and /64. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../spec/states.ts';
-import { fitsOnHost, hostsOfCustomer, type PlacementNeeds, roomOnHost } from '../inventory/placement.ts';
+import {
+  fitsOnHost,
+  hostsOfCustomer,
+  loadOfHost,
+  type PlacementNeeds,
+  roomOnHost,
+} from '../inventory/placement.ts';
 
 /** The parameters from which a driver builds the machine. */
 export interface BuildDetails {
@@ -60,10 +66,10 @@ const MOVED: PlacementNeeds = {
   hostTags: 'p.host_tags',
 };
 
-/** The host with the fewest of the customer's servers, then with the most room, comes first. */
+/** The host with the fewest of the customer's servers comes first, then the least loaded, then by room. */
 function bestForMove(needs: PlacementNeeds): string {
   const own = `cardinality(array_positions(${hostsOfCustomer('s.customer_id')}, h.id))`;
-  return `${own}, ${roomOnHost(needs, 'used')} desc, h.id`;
+  return `${own}, ${loadOfHost('h.id')}, ${roomOnHost(needs, 'used')} desc, h.id`;
 }
 
 /**

@@ -26,6 +26,8 @@ interface ModelHost {
   readonly reserveDisk: number;
   readonly tags: readonly string[];
   readonly draining: boolean;
+  /** Load per core; `old` facts and null are unknown. */
+  readonly load: number | 'old' | null;
 }
 
 class Model {
@@ -52,6 +54,12 @@ class Model {
       const tagged = plan.host_tags.every((tag) => tags.includes(tag));
       return !draining && tagged && this.room(host, plan, useReserve) >= 1;
     });
+  }
+
+  /** The quarter of the cores that the load keeps busy; two if it is unknown. */
+  level(host: number): number {
+    const load = this.hosts[host]?.load;
+    return typeof load === 'number' ? Math.floor(load * 4) : 2;
   }
 
   /** How many of the customer's latest 16 servers are on the host. */
@@ -86,9 +94,19 @@ async function addRegion(hosts: readonly ModelHost[]): Promise<{ regionId: strin
         where name = $name returning id`,
       { ...host, ramMb: S1.ram_mb, diskGb: S1.disk_gb, name: names[index] },
     );
+    if (host.load !== null && row !== undefined) await addLoad(row.id, host.load);
     hostIds.push(row?.id ?? '');
   }
   return { regionId, hostIds };
+}
+
+async function addLoad(hostId: string, load: number | 'old'): Promise<void> {
+  const isOld = load === 'old';
+  await world.db.run(
+    `insert into host_facts (host_id, seen_at, load)
+     values ($1, clock_timestamp() - make_interval(secs => $2), $3)`,
+    [hostId, isOld ? 130 : 0, isOld ? 0 : load],
+  );
 }
 
 /** Deploys; returns the host, or the code of the refusal. */
@@ -113,7 +131,10 @@ async function isOffered(plan: TestPlan, regionId: string): Promise<boolean> {
   return offered?.available_in.includes(regionId) ?? false;
 }
 
-const PLAIN: ModelHost = { ram: 9, disk: 9, reserveRam: 0, reserveDisk: 0, tags: [], draining: false };
+const PLAIN: ModelHost = {
+  ...{ ram: 9, disk: 9, reserveRam: 0, reserveDisk: 0, tags: [], draining: false },
+  load: null,
+};
 const few = fc.integer({ min: 1, max: 9 });
 const reserve = fc.constantFrom(0, 0, 1, 2);
 const anyHost = fc.record({
@@ -123,10 +144,11 @@ const anyHost = fc.record({
   reserveDisk: reserve,
   tags: fc.subarray(['amd', 'intel', 'nvme']),
   draining: fc.constantFrom(false, false, false, true),
+  load: fc.constantFrom(null, 'old' as const, 0, 0.2, 0.3, 0.55, 0.9, 1.7),
 });
 
 describe('placement', () => {
-  it('a deploy takes a host that fits, with the fewest servers of the customer', async (t) => {
+  it('a deploy spreads the servers of a customer, and then prefers the least loaded host', async (t) => {
     const hosts = fc.array(anyHost, { minLength: 1, maxLength: 8 });
     const order = fc.record({ customer: fc.nat({ max: 1 }), plan: fc.constantFrom(...PLANS) });
     const orders = fc.array(order, { minLength: 1, maxLength: 30 });
@@ -153,6 +175,8 @@ describe('placement', () => {
           const fewest = Math.min(...fitting.map((each) => model.own(each, customer)));
           assert.ok(fitting.includes(host), 'the host does not fit');
           assert.equal(model.own(host, customer), fewest);
+          const equal = fitting.filter((each) => model.own(each, customer) === fewest);
+          assert.equal(model.level(host), Math.min(...equal.map((each) => model.level(each))));
           model.servers.push({ host, customer, plan });
         }
       }),
@@ -185,12 +209,15 @@ describe('placement', () => {
         // Its own place among the latest is empty while it moves.
         const [best] = others.toSorted(
           (a, b) =>
-            model.own(a, 0) - model.own(b, 0) || model.room(b, plan, true) - model.room(a, plan, true),
+            model.own(a, 0) - model.own(b, 0) ||
+            model.level(a) - model.level(b) ||
+            model.room(b, plan, true) - model.room(a, plan, true),
         );
         if (best === undefined) return assert.equal(taken, undefined);
         const host = hostIds.indexOf(taken ?? '');
         assert.ok(others.includes(host), 'the host does not fit');
         assert.equal(model.own(host, 0), model.own(best, 0));
+        assert.equal(model.level(host), model.level(best));
         assert.equal(model.room(host, plan, true), model.room(best, plan, true));
       }),
       seededRuns(t, PROPERTY_RUNS),
