@@ -13,6 +13,7 @@ import { benchDeliver } from './deliver.ts';
 import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
+import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchOverload } from './overload.ts';
 import { benchPanel } from './panel.ts';
@@ -40,6 +41,7 @@ try {
     benchRest,
     benchOverload,
     benchUpload,
+    benchHosts,
     benchLists,
     benchRetain,
     benchRenew,
