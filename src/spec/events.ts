@@ -19,7 +19,7 @@ export const EVENTS = {
   },
   'server.lost': {
     key: 'server',
-    when: 'the machine that the server ran on was lost with its disk; the server is refunded and deleted',
+    when: 'the machine of the server was lost; the server is installed again, or refunded and deleted',
     additive: true,
   },
   'server.destroyed': { key: 'server', when: 'the disk was wiped and the IP addresses were released' },

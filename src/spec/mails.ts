@@ -60,8 +60,10 @@ export interface MailData {
   server_lost: {
     readonly server: string;
     readonly lostAt: Date;
-    /** 0 if no paid time was left. */
-    readonly refundedCents: bigint;
+    /** Refunded, 0 if no paid time was left; null if the server is installed again on another machine. */
+    readonly refundedCents: bigint | null;
+    /** Whether it keeps its addresses. */
+    readonly keepsAddresses: boolean;
   };
   /** The names of volumes and snapshots that were lost with a host, at most some of each. */
   storage_lost: {

@@ -36,6 +36,11 @@ export const SERVER_TRANSITIONS = [
   // The driver refused a rebuild or restore: the previous disk still exists, so the previous status returns.
   { from: 'installing', trigger: 'go_back_running', to: 'running' },
   { from: 'installing', trigger: 'go_back_stopped', to: 'stopped' },
+  // The host was lost: the server is installed again on another one.
+  { from: 'installing', trigger: 'host_lost', to: 'installing' },
+  { from: 'running', trigger: 'host_lost', to: 'installing' },
+  { from: 'stopped', trigger: 'host_lost', to: 'installing' },
+  { from: 'suspended', trigger: 'host_lost', to: 'installing' },
   { from: 'running', trigger: 'rebuild', to: 'installing' },
   { from: 'stopped', trigger: 'rebuild', to: 'installing' },
   { from: 'running', trigger: 'restore', to: 'installing' },

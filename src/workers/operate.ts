@@ -3,6 +3,7 @@
 import type { Service } from '../domain/context.ts';
 import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
+import { placeElsewhere, replaceMachine, waitReplaced } from '../domain/servers/lost/place.ts';
 import { copyMachine, keepMachine, takeOverMachine } from '../domain/servers/moves/steps.ts';
 import {
   enterRescue,
@@ -38,6 +39,9 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   reinstall: forEachOperation(reinstall),
   wait_installed: waitInstalled,
   go_back: rollBack,
+  place: forEachOperation(placeElsewhere),
+  replace: forEachOperation(replaceMachine),
+  wait_replaced: waitReplaced,
   copy: forEachOperation(copyMachine),
   take_over: forEachOperation(takeOverMachine),
   keep: forEachOperation(keepMachine),

@@ -53,7 +53,7 @@ describe('hosts', () => {
   it('a lost host is given up after a confirmation, and its addresses once it is fenced', async () => {
     const size = ['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '200'];
     await ok('hosts', 'add', 'h9', '--region', 'par', ...size);
-    assert.match(await fails(1, 'hosts', 'lost', 'h9'), /pass --refund/);
+    assert.match(await fails(1, 'hosts', 'lost', 'h9'), /pass either --refund or --rebuild/);
     assert.match(await fails(1, 'hosts', 'lost', 'nowhere', '--refund'), /host nowhere not found/);
     assert.match(await fails(1, 'hosts', 'fenced', 'h9'), /host h9 is not lost/);
     const contents = 'host h9 has 0 servers, 0 volumes, and 0 snapshots';

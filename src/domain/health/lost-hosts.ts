@@ -23,9 +23,11 @@ function describe(level: LostHostFinding['level'], { name }: HostContents, text:
 
 /** Each kind of thing that is still to be settled. */
 function describeRest(host: HostContents): string[] {
-  const { name, servers, held_servers: held, shared_volumes: shared, held_addresses: addresses } = host;
+  const { name, servers, held_servers: held, waiting_servers: waiting } = host;
+  const { shared_volumes: shared, held_addresses: addresses } = host;
   const left: string[] = [];
-  if (servers > held) left.push(`${servers - held} of its servers are not settled yet`);
+  if (servers > held + waiting) left.push(`${servers - held - waiting} of its servers are not settled yet`);
+  if (waiting > 0n) left.push(`${waiting} of its servers wait for a host with room, or an address: add some`);
   if (held > 0n) left.push(`${held} of its servers are under a legal hold and stay on record`);
   if (shared > 0n) left.push(`${shared} shared volumes are not fenced from it yet`);
   if (addresses > 0n)

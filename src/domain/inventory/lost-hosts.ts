@@ -16,6 +16,7 @@ import {
   type HostContents,
   type LostData,
   listServersOfLostHost,
+  listSharedVolumes,
   markHostLost,
   markSnapshotsLost,
   markVolumesLost,
@@ -56,10 +57,11 @@ export async function loseHost(service: Service, name: string, servers: LostServ
     await cancelMovesOfLostHost(tx, host.id);
     const volumes = await markVolumesLost(tx, host.id, now);
     const snapshots = await markSnapshotsLost(tx, host.id, now);
+    const shared = host.backend === null ? [] : await listSharedVolumes(tx, host.backend);
     if (host.backend !== null) await forgetStorage(tx, host.backend);
     const subjects = await listServersOfLostHost(tx, host.id);
     await enqueueTasks(tx, { kind: 'lost_server', subjects, now });
-    await enqueueTasks(tx, { kind: 'volume', subjects: volumes.map(({ id }) => id), now });
+    await enqueueTasks(tx, { kind: 'volume', subjects: [...volumes.map(({ id }) => id), ...shared], now });
     await enqueueTasks(tx, { kind: 'snapshot', subjects: snapshots.map(({ id }) => id), now });
     await mailLostStorage(tx, service, { hostId: host.id, volumes, snapshots, now });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.lose', resource: name }, now);

@@ -9,7 +9,13 @@ import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { serverObject } from './object.ts';
 
 /** Transitions that change only the status. Installs and suspensions also write other columns. */
-type StatusTrigger = 'install_begins' | 'guest_went_off' | 'resume_running' | 'resume_stopped' | 'destroy';
+type StatusTrigger =
+  | 'install_begins'
+  | 'guest_went_off'
+  | 'resume_running'
+  | 'resume_stopped'
+  | 'destroy'
+  | 'host_lost';
 
 /** Moves the server by the table and records the event, if any. The caller holds the server's lock. */
 export async function moveServer(

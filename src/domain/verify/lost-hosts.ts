@@ -15,11 +15,12 @@ export const LOST_HOST_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'servers of lost hosts are settled',
-    description: 'every server on a lost host has its task, or is being deleted',
+    description: 'every server on a lost host has its task, waits for another host, or is being deleted',
     source: 'servers',
     violations: `select s.id from servers s join hosts h on h.id = s.host_id
       where h.lost_at is not null and s.status <> 'destroying'
-        and not exists (select from tasks t where t.kind = 'lost_server' and t.subject = s.id)`,
+        and not exists (select from tasks t where t.kind = 'lost_server' and t.subject = s.id)
+        and not exists (select from operations o where o.server_id = s.id and o.step = 'place')`,
   },
   {
     name: 'held addresses wait for a lost host',

@@ -6,9 +6,9 @@
  */
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { SECOND_MS } from '../../kernel/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
-import { releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
+import { findLossOfServer, findSeizure, releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
 import { isVolumeMoving } from '../../store/servers/moves.ts';
 import type { TaskResult } from '../../store/tasks.ts';
 import {
@@ -25,6 +25,8 @@ import { withDriverTimeout } from '../servers/operations/driver-call.ts';
 import { volumeObject } from './read.ts';
 
 const RECHECK_MS = SECOND_MS / 2;
+/** While the server of a shared volume is on a lost host. */
+const LOST_HOST_WAIT_MS = MINUTE_MS;
 /** Beyond the deadline at which a guest that was asked to shut down is powered off: its host may be down. */
 const GRACE_MS = 10 * SECOND_MS;
 
@@ -32,6 +34,7 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
   if (await isVolumeMoving(service.db, id)) return { againMs: RECHECK_MS };
+  if (work?.shared) await seizeFromLostHost(service, id);
   if (work?.lost_at != null && work.deleted_at === null) return await recordLoss(service, work);
   if (!work || work.deleted_at !== null) {
     await withDriverTimeout(compute.detach(id));
@@ -41,10 +44,25 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   }
   if (isGuestShuttingDown(service, work)) return { againMs: RECHECK_MS };
   if (work.detached || work.server_id === null) await withDriverTimeout(compute.detach(id));
+  // The server is installed on another host first, and its volumes are rechecked then.
+  if (work.server_id !== null && (await findLossOfServer(service.db, work.server_id)))
+    return { againMs: LOST_HOST_WAIT_MS };
   if (!(await attach(service, work))) return { againMs: 0 };
   await withDriverTimeout(compute.grow(id, work.size_gb));
   await service.db.transaction((tx) => recordChangeEvents(service, tx, work));
   return 'done';
+}
+
+/**
+ * Takes a shared volume from a lost host. Its storage proves that the host can no longer write, before
+ * anything else uses the volume.
+ */
+async function seizeFromLostHost({ db, compute }: Service, id: string): Promise<void> {
+  const seizure = await findSeizure(db, id);
+  if (seizure === undefined) return;
+  if (seizure.by === null || compute.seizeVolume === null)
+    throw new ComputeError('transient', 'no host can take the volume from a lost one');
+  await withDriverTimeout(compute.seizeVolume(id, seizure.by));
 }
 
 /** Detaches a volume whose host is lost, and releases its disk. Nothing is left for a driver to do. */

@@ -2,12 +2,14 @@
 import type { Command } from 'commander';
 import { describeLoss, fenceHost, loseHost } from '../../domain/inventory/lost-hosts.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { LostServers } from '../../spec/states.ts';
 import type { HostContents } from '../../store/inventory/lost-hosts.ts';
 import type { OperatorContext } from '../context.ts';
 import { formatCount } from '../format/table.ts';
 
 interface LostOptions {
   readonly refund?: true;
+  readonly rebuild?: true;
   readonly dryRun?: true;
   readonly yes?: true;
 }
@@ -18,6 +20,7 @@ export function addLost(hosts: Command, context: OperatorContext): void {
     .command('lost')
     .argument('<name>')
     .option('--refund', 'Refund the unused paid time of its servers, and delete them')
+    .option('--rebuild', 'Install its servers again on other hosts, from their images')
     .option('--dry-run', 'Only print what is on it')
     .option('-y, --yes', 'Skip the confirmation')
     .description('Give up a host that does not come back, with all data on its disks')
@@ -36,7 +39,7 @@ export function addLost(hosts: Command, context: OperatorContext): void {
 }
 
 async function lose({ resources, terminal }: OperatorContext, name: string, options: LostOptions) {
-  if (!options.refund) throw new OperatorError('pass --refund');
+  const servers = chooseServers(options);
   const { service, endSimulatedHost } = await resources.service();
   const contents = await describeLoss(service, name);
   for (const line of describeContents(contents)) terminal.out(line);
@@ -47,12 +50,17 @@ async function lose({ resources, terminal }: OperatorContext, name: string, opti
     if (!(await terminal.ask(question))) return terminal.out('nothing was changed');
   }
   await endSimulatedHost?.(name);
-  await loseHost(service, name, 'refund');
+  await loseHost(service, name, servers);
   terminal.out(`host ${name} is lost; see skerryd status for what is left to do`);
   if (contents.fenced_at === null)
     terminal.out(
       `when it is off for good, run skerryd hosts fenced ${name}: its addresses are held until then`,
     );
+}
+
+function chooseServers({ refund, rebuild }: LostOptions): LostServers {
+  if (refund === rebuild) throw new OperatorError('pass either --refund or --rebuild');
+  return refund ? 'refund' : 'rebuild';
 }
 
 function describeContents(host: HostContents): string[] {

@@ -100,6 +100,40 @@ export async function forgetStorage(tx: Sql, backend: string): Promise<void> {
   );
 }
 
+/** Lists the shared volumes that the backend had last. */
+export async function listSharedVolumes(tx: Sql, backend: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select v.id from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
+      where v.shared and p.backend = $1`,
+    [backend],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Whether a lost host had the shared volume last, and the name of a host that can take it: that of its
+ * server, or another one of its region. Null: there is none.
+ */
+export async function findSeizure(
+  tx: Sql,
+  volumeId: string,
+): Promise<{ readonly by: string | null } | undefined> {
+  return await tx.row<{ by: string | null }>(
+    `select coalesce(own.name, (
+              select h.name from hosts h left join backends b on b.name = h.backend
+               where h.region_id = v.region_id and h.lost_at is null
+                 and coalesce(b.state, 'active') = 'active'
+               order by h.draining, h.name limit 1)) as by
+       from volumes v
+       join placed_resources p on p.kind = 'volume' and p.id = v.id::text
+       left join servers s on s.id = v.server_id
+       left join hosts own on own.id = s.host_id and own.lost_at is null
+      where v.id = $1 and v.shared
+        and exists (select from hosts l where l.backend = p.backend and l.lost_at is not null)`,
+    [volumeId],
+  );
+}
+
 /** Forgets that a backend has the server's machine. */
 export async function forgetMachine(tx: Sql, serverId: string): Promise<void> {
   await tx.run(`delete from placed_resources where kind = 'machine' and id = $1::text`, [serverId]);
@@ -159,6 +193,8 @@ export interface HostContents {
   readonly servers: bigint;
   /** Of those, under a legal hold. */
   readonly held_servers: bigint;
+  /** Of those, without a host or an address to go to. */
+  readonly waiting_servers: bigint;
   readonly volumes: bigint;
   readonly snapshots: bigint;
   /** Shared volumes that it had last. */
@@ -170,6 +206,8 @@ export interface HostContents {
 const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
   (select count(*) from servers where host_id = h.id) as servers,
   (select count(*) from servers where host_id = h.id and held_at is not null) as held_servers,
+  (select count(*) from servers s join operations o on o.server_id = s.id
+    where s.host_id = h.id and o.step = 'place' and o.last_fault is not null) as waiting_servers,
   (select count(*) from volumes where host_id = h.id and deleted_at is null) as volumes,
   (select count(*) from ${SNAPSHOTS} where n.status <> 'error' and ${SNAPSHOT_ON_HOST}) as snapshots,
   (select count(*) from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text

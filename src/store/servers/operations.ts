@@ -30,6 +30,9 @@ export type OperationStep =
   | 'reinstall'
   | 'wait_installed'
   | 'go_back'
+  | 'place'
+  | 'replace'
+  | 'wait_replaced'
   | 'copy'
   | 'take_over'
   | 'keep';
@@ -98,23 +101,35 @@ export async function insertOperation(
 }
 
 /**
- * Starts the removal of a server, replacing its current operation. The caller holds the server's lock. The
- * previous leaseholder no longer finds its operation's id, so none of its results are written. Its lease
- * stays: the removal starts only after its driver call ended or its process died.
+ * Starts an operation that replaces the current one. The caller holds the server's lock. The previous
+ * leaseholder no longer finds its operation's id, so none of its results are written. Its lease stays: the
+ * new one starts only after its driver call ended or its process died.
  */
-export async function replaceWithRemoval(
+export async function replaceOperation(
   tx: Sql,
-  removal: { readonly id: string; readonly serverId: string; readonly now: Date },
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed'> & {
+    readonly now: Date;
+  },
 ): Promise<void> {
   await tx.run(
-    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-     values ($1, $2, 'destroy', 'remove', $3, $3, $3)
+    `insert into operations (id, server_id, kind, step, payload_sealed, placed_at, due_at, created_at)
+     values ($id, $server_id, $kind, $step, $payload_sealed, $now, $now, $now)
      on conflict (server_id) do update
        set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
-           placed_at = excluded.placed_at, last_fault = null, payload_sealed = null, snapshot_id = null,
-           due_at = excluded.due_at, created_at = excluded.created_at`,
-    [removal.id, removal.serverId, removal.now],
+           placed_at = excluded.placed_at, last_fault = null, payload_sealed = excluded.payload_sealed,
+           snapshot_id = null, due_at = excluded.due_at, created_at = excluded.created_at`,
+    operation,
   );
+}
+
+/** Returns the operation of a server. The caller holds the server's lock. */
+export async function findServerOperation(
+  tx: Sql,
+  serverId: string,
+): Promise<Pick<OperationRow, 'id' | 'kind' | 'step' | 'payload_sealed'> | undefined> {
+  return await tx.row('select id, kind, step, payload_sealed from operations where server_id = $1', [
+    serverId,
+  ]);
 }
 
 /** Whether the lease is still valid: checked right before an irreversible action. */
@@ -182,7 +197,8 @@ export async function hasPendingOperations(tx: Sql, soon: Date): Promise<boolean
     `select exists (select from operations where due_at <= $1 or leased_until > clock_timestamp()
                        or (due_at <= $1 + interval '1 minute'
                            and (step in ('observe', 'copy')
-                                or step in ('wait_off', 'wait_on', 'wait_installed', 'go_back')
+                                or step in ('wait_off', 'wait_on', 'wait_installed', 'wait_replaced',
+                                            'go_back')
                                    and attempts < 6))
               ) as found`,
     [soon],

@@ -8,6 +8,7 @@ import {
   type PlacementNeeds,
   roomOnHost,
 } from '../inventory/placement.ts';
+import type { ServerRow } from './servers.ts';
 
 /** The parameters from which a driver builds the machine. */
 export interface BuildDetails {
@@ -126,6 +127,55 @@ export async function reserveMoveTarget(
     [server.id, server.diskGb, server.excludedHosts, server.onlyHost, server.otherBackend],
   );
   return row?.id;
+}
+
+/** Moves a server's reservation off its host. Returns false, without a change, if no other host has room. */
+export async function moveReservation(
+  tx: Sql,
+  server: Pick<ServerRow, 'id' | 'host_id' | 'ram_mb' | 'disk_gb'>,
+  excludedHosts: readonly string[],
+): Promise<boolean> {
+  if ((await reserveOtherHost(tx, { id: server.id, excludedHosts })) === undefined) return false;
+  await tx.run(
+    `update hosts set used_ram_mb = used_ram_mb - $ram_mb, used_disk_gb = used_disk_gb - $disk_gb
+      where id = $host_id`,
+    server,
+  );
+  return true;
+}
+
+/** An IPv4 address and a /64. */
+export interface FreeAddresses {
+  readonly addr: string;
+  readonly prefix: string;
+}
+
+/** Locks a free address and a /64 of the region, without waiting; undefined if one is missing. */
+export async function findFreeAddresses(
+  tx: Sql,
+  regionId: string,
+  now: Date,
+): Promise<FreeAddresses | undefined> {
+  const free = 'region_id = $1 and server_id is null and not blocked and free_from <= $2';
+  return await tx.row<FreeAddresses>(
+    `with four as materialized (
+       select addr from ipv4_addresses where ${free} order by free_from, addr limit 1
+         for update skip locked),
+     six as materialized (
+       select prefix from ipv6_prefixes where ${free} order by free_from, prefix limit 1
+         for update skip locked)
+     select host(addr) as addr, prefix::text as prefix from four, six`,
+    [regionId, now],
+  );
+}
+
+/** Assigns locked addresses to a server that has none. */
+export async function assignAddresses(tx: Sql, serverId: string, free: FreeAddresses): Promise<void> {
+  await tx.run(
+    `with four as (update ipv4_addresses set server_id = $1 where addr = $2::inet)
+     update ipv6_prefixes set server_id = $1 where prefix = $3::cidr`,
+    [serverId, free.addr, free.prefix],
+  );
 }
 
 /** Assigns another machine of the same plan and region; undefined when none is free. */

@@ -87,12 +87,8 @@ export const SERVER_MAILS = {
       subject: `${server} was lost`,
       paragraphs: [
         `The machine that your server ${server} ran on has failed and cannot be repaired. We gave it up at ` +
-          `${formatUtc(data.lostAt)}. The data on the disk of the server is lost, and we have deleted the ` +
-          'server. We are sorry.',
-        ...(data.refundedCents > 0n
-          ? [`We refunded ${formatUsd(data.refundedCents)} to your balance for its unused paid time.`]
-          : []),
-        'You can create a new server at any time:',
+          `${formatUtc(data.lostAt)}. The data on the disk of the server is lost. We are sorry.`,
+        ...(data.refundedCents === null ? rebuiltParagraphs(data) : refundedParagraphs(data.refundedCents)),
         serversLink(panel),
       ],
     };
@@ -115,6 +111,27 @@ export const SERVER_MAILS = {
     };
   },
 } satisfies Partial<MailTemplates>;
+
+function refundedParagraphs(refundedCents: bigint): readonly string[] {
+  return [
+    'We have deleted the server.',
+    ...(refundedCents > 0n
+      ? [`We refunded ${formatUsd(refundedCents)} to your balance for its unused paid time.`]
+      : []),
+    'You can create a new server at any time:',
+  ];
+}
+
+function rebuiltParagraphs({ keepsAddresses }: MailData['server_lost']): readonly string[] {
+  return [
+    'We are installing the server again on another machine, from its image and with its SSH keys. Its paid ' +
+      `time stays the same. ${
+        keepsAddresses ? 'It keeps its IP addresses.' : 'It gets new IP addresses, without reverse names.'
+      }`,
+    'User data and root passwords are not kept. If the server has no SSH key, rebuild it with one when it ' +
+      'runs:',
+  ];
+}
 
 type Data = MailData['server_suspended'];
 

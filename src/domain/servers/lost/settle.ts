@@ -1,16 +1,20 @@
 /** Task `lost_server`: settles a server whose host is lost, in one transaction. */
-import { formatId } from '../../../kernel/ids.ts';
+import { formatId, newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { findLossOfServer, type HostLoss } from '../../../store/inventory/lost-hosts.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
+import { findServerOperation, replaceOperation } from '../../../store/servers/operations.ts';
+import { findInstallDetails } from '../../../store/servers/reinstalls.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
+import { releaseImage } from '../../images/remove.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { refundUnusedTime } from '../billing/charge.ts';
 import { startRemoval } from '../operations/destroy.ts';
-import { auditServer, recordServerEvent } from '../transition.ts';
+import { previousImageId, sealPayload } from '../operations/step-inputs.ts';
+import { auditServer, moveServer, recordServerEvent } from '../transition.ts';
 
 /** Until a legal hold is checked again. */
 const HELD_WAIT_MS = 10 * MINUTE_MS;
@@ -22,7 +26,11 @@ export async function settleLostServer(service: Service, serverId: string): Prom
     // A removal under way ends without the host.
     if (!loss || server.status === 'destroying') return 'done';
     if (server.held_at !== null) return { againMs: HELD_WAIT_MS };
-    await refundAndRemove(tx, service, server, loss);
+    const operation = await findServerOperation(tx, serverId);
+    const isPlacing = operation?.step === 'place';
+    if (!isPlacing) await announceLoss(tx, server, service.clock.now());
+    if (loss.lost_servers === 'refund') await refundAndRemove(tx, service, server, loss);
+    else if (!isPlacing) await startRebuild(tx, service, server, loss);
     return 'done';
   });
   if (result === 'done') service.log.info({ server: formatId('server', serverId) }, 'lost server settled');
@@ -30,19 +38,60 @@ export async function settleLostServer(service: Service, serverId: string): Prom
   return result;
 }
 
-async function refundAndRemove(tx: Sql, service: Service, server: ServerRow, loss: HostLoss): Promise<void> {
-  const now = service.clock.now();
-  const { customer_id: customerId } = server;
-  await lockBalance(tx, customerId);
+async function announceLoss(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   await auditServer(tx, server, 'server.lose', now);
   await recordServerEvent(tx, server, 'server.lost', now);
+}
+
+async function refundAndRemove(tx: Sql, service: Service, server: ServerRow, loss: HostLoss): Promise<void> {
+  const now = service.clock.now();
+  await lockBalance(tx, server.customer_id);
   // The removal refunds a server that never ran.
   const refundedCents =
     server.first_run_at === null
       ? server.price_cents_cycle
       : await refundUnusedTime(tx, server, { since: loss.lost_at, reason: 'its machine was lost', now });
   await startRemoval(tx, server, now);
-  const data = { server: server.name, lostAt: loss.lost_at, refundedCents };
-  const cause = `lost:${server.id}`;
-  await enqueueMail(tx, { customerId, kind: 'server_lost', cause, data }, now, service.keys);
+  await mailLoss(tx, service, server, { loss, refundedCents });
+}
+
+/** Replaces any operation by an install on another host. A server that never ran continues its first one. */
+async function startRebuild(tx: Sql, service: Service, server: ServerRow, loss: HostLoss): Promise<void> {
+  const now = service.clock.now();
+  const id = newId(now);
+  const next = { id, server_id: server.id, step: 'place', now } as const;
+  if (server.first_run_at === null)
+    return await replaceOperation(tx, { ...next, kind: 'provision', payload_sealed: null });
+  await releasePreviousImage(tx, service, server.id, now);
+  await moveServer(tx, server, 'host_lost', now);
+  const details = await findInstallDetails(tx, server.id);
+  const payload_sealed = sealPayload(service, id, {
+    status: 'running',
+    imageId: server.image_id,
+    sshKeys: server.ssh_keys,
+    sshPublicKeys: details?.ssh_public_keys ?? [],
+  });
+  await replaceOperation(tx, { ...next, kind: 'rebuild', payload_sealed });
+  await mailLoss(tx, service, server, { loss, refundedCents: null });
+}
+
+/** The image that a rebuild or restore under way could have rolled back to. */
+async function releasePreviousImage(tx: Sql, service: Service, serverId: string, now: Date): Promise<void> {
+  const current = await findServerOperation(tx, serverId);
+  if (current?.payload_sealed == null || current.kind === 'rescue') return;
+  const sealed = { id: current.id, sealed: current.payload_sealed };
+  await releaseImage(tx, previousImageId(service, sealed), now);
+}
+
+async function mailLoss(
+  tx: Sql,
+  { keys, clock }: Service,
+  server: ServerRow,
+  { loss, refundedCents }: { readonly loss: HostLoss; readonly refundedCents: bigint | null },
+): Promise<void> {
+  const keepsAddresses = refundedCents === null && loss.fenced_at !== null;
+  const data = { server: server.name, lostAt: loss.lost_at, refundedCents, keepsAddresses };
+  const cause = `lost:${server.id}:${loss.host_id}:${refundedCents === null ? 'rebuild' : 'refund'}`;
+  const mail = { customerId: server.customer_id, kind: 'server_lost', cause, data } as const;
+  await enqueueMail(tx, mail, clock.now(), keys);
 }

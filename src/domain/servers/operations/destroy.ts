@@ -4,7 +4,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import { detachFromAllGroups } from '../../../store/firewall.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
-import { replaceWithRemoval } from '../../../store/servers/operations.ts';
+import { replaceOperation } from '../../../store/servers/operations.ts';
 import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
@@ -43,7 +43,8 @@ export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promi
   }
   await moveServer(tx, server, 'destroy', now);
   await releaseServerResources(tx, server, now);
-  await replaceWithRemoval(tx, { id: newId(now), serverId: server.id, now });
+  const removal = { id: newId(now), server_id: server.id, payload_sealed: null, now };
+  await replaceOperation(tx, { ...removal, kind: 'destroy', step: 'remove' });
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Service } from '../../../../src/domain/context.ts';
 import { giveUp, leaveHost } from '../../../../src/domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../../../../src/domain/servers/deploy/provision.ts';
+import { placeElsewhere, replaceMachine, waitReplaced } from '../../../../src/domain/servers/lost/place.ts';
 import { copyMachine, keepMachine, takeOverMachine } from '../../../../src/domain/servers/moves/steps.ts';
 import {
   enterRescue,
@@ -36,6 +37,9 @@ const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) =
   copy: copyMachine,
   take_over: takeOverMachine,
   keep: keepMachine,
+  place: placeElsewhere,
+  replace: replaceMachine,
+  wait_replaced: (service, operation) => waitReplaced(service, [operation]),
 };
 
 export async function runStep(service: Service, operation: OperationRow): Promise<void> {
