@@ -85,6 +85,49 @@ describe('moving a machine between two hosts', REAL_MACHINES, () => {
     assert.deepEqual(await here.driver.superviseMachines(), []);
   });
 
+  it('neighbors need no announcement: no entry of them names a guest, and wrong ones change nothing', async () => {
+    const { net } = moving.world;
+    const { address, gateway } = spec.ipv4;
+    const outside = async (...words: string[]) => await net.runOutside('ip', words);
+    const readRoute = async () => {
+      const route = await outside('-o', 'route', 'show', address);
+      const [, via = '', link = ''] = / via (\S+) dev (\S+)/.exec(route) ?? assert.fail(route);
+      return { via, link };
+    };
+    const ownNeighbor = async () => await outside('neigh', 'show', address);
+    assert.equal(await ownNeighbor(), '');
+    const { link } = await readRoute();
+    await outside(
+      'neigh',
+      'replace',
+      address,
+      'lladdr',
+      '02:00:00:00:00:01',
+      'dev',
+      link,
+      'nud',
+      'permanent',
+    );
+    // The guest keeps its own entry, which is right on both hosts.
+    const gatewayMac = async () =>
+      (await moving.ssh(spec, `awk '$1 == "${gateway}" { print $4 }' /proc/net/arp`)).trim();
+    const before = await gatewayMac();
+    const { state, message } = await moving.move(spec, here, there, [volume]);
+    assert.equal(state, 'sent', message ?? '');
+    [here, there] = [there, here];
+    assert.equal(await gatewayMac(), before);
+    const tap = await here.host.runInNet('ip', ['link', 'show', 'dev', here.host.tap(spec.id)]);
+    assert.ok(tap.includes(`link/ether ${before} `), tap);
+    // A neighbor that takes the address for one of the link gets no answer from its host.
+    const now = await readRoute();
+    await outside('route', 'replace', `${address}/32`, 'dev', now.link);
+    await outside('neigh', 'delete', address, 'dev', link);
+    await assert.rejects(net.runOutside('ping', ['-c', '1', '-W', '2', '-I', '198.51.100.7', address]));
+    assert.match(await ownNeighbor(), /FAILED|INCOMPLETE/);
+    await outside('route', 'replace', `${address}/32`, 'via', now.via);
+    await readLog();
+  });
+
   it('both disks are equal when a guest is sent, and it continues where it was if it is kept', async () => {
     const move = moving.createMove(spec, here, there);
     const progress = await moving.send(move, { spec: { ...spec, host: there.name }, volumes: [volume] });

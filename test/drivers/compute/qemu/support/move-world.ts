@@ -1,6 +1,6 @@
 /**
- * Two hosts in network namespaces of their own, and clients in a third, which is connected to both. Where a
- * router daemon would learn from the hosts' routes which of them has an address, here a process that watches
+ * Two hosts in network namespaces of their own, called over TLS, and clients in a third namespace, which is
+ * connected to both. Where a router daemon would learn from the hosts' routes which of them has an address, here a process that watches
  * these routes does.
  */
 import assert from 'node:assert/strict';
@@ -16,13 +16,14 @@ import {
   startPeerListener,
 } from '../../../../../src/drivers/compute/host/peer-listener.ts';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { openQemuCompute, type QemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
+import { openQemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
-import type { MachineSpec, VolumeSpec } from '../../../../../src/ports/compute.ts';
-import type { Move, MovedMachine, MoveProgress } from '../../../../../src/ports/moves.ts';
+import type { ComputeDriver, MachineSpec, VolumeSpec } from '../../../../../src/ports/compute.ts';
+import type { MachineMoves, Move, MovedMachine, MoveProgress } from '../../../../../src/ports/moves.ts';
 import { machineSpec } from '../../compute-world.ts';
+import { type HostWorld, hostWorld } from '../../host/host-world.ts';
 import { type QemuWorld, qemuWorld } from './qemu-world.ts';
 
 /** For a guest without KVM that is busy. */
@@ -37,7 +38,7 @@ const WIRE_V6 = { host: 'fd00:5ce8::1', outside: 'fd00:5ce8::2' };
 export interface Side {
   /** Its name in the inventory. */
   readonly name: string;
-  readonly driver: QemuCompute;
+  readonly driver: ComputeDriver & { readonly moves: MachineMoves };
   readonly host: QemuHost;
   readonly listener: PeerListener;
 }
@@ -79,9 +80,12 @@ export async function moveWorld(): Promise<MoveWorld> {
   await connectNamespace(world, netns);
   await driver.images.add(world.tiny.disk, { sha256: null });
   const followers = [world.net.router, netns].map((name) => followRoutes(world, name));
-  const one: Side = { name: 'one', driver: world.driver, host: world.host, listener: first.listener };
+  const served = [await hostWorld(world.driver), await hostWorld(driver)] as const;
+  const [near, far] = served.map((each) => overTls(each));
+  assert.ok(near && far);
+  const one: Side = { name: 'one', driver: near, host: world.host, listener: first.listener };
   const host = new QemuHost(options);
-  const three: Side = { name: 'three', driver, host, listener: second.listener };
+  const three: Side = { name: 'three', driver: far, host, listener: second.listener };
   const sideOf = (name: string) => (name === 'one' ? one : three);
   let moves = 0;
   const createMove: MoveWorld['createMove'] = (spec, from, to) => ({
@@ -124,12 +128,17 @@ export async function moveWorld(): Promise<MoveWorld> {
     close: async () => {
       for (const follower of followers) follower.kill('SIGKILL');
       for (const id of await driver.list()) await driver.remove(id).catch(() => undefined);
+      for (const each of served) await each.close();
       await world.close();
       for (const { listener } of listeners) await listener.close();
       await run('ip', ['netns', 'delete', netns]).catch(() => undefined);
       for (const folder of [dir, host.layout.runDir]) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function overTls({ driver }: HostWorld): Side['driver'] {
+  return { ...driver, moves: driver.moves ?? assert.fail('the host cannot move machines') };
 }
 
 interface OpenedListener {
