@@ -56,9 +56,9 @@ export async function forgetSent(host: QemuHost, move: Move): Promise<void> {
       throw new ComputeError('refused', 'the machine on this host is not a copy that was moved away');
     await removeChannel(host, machineId, move.id);
     await endProcess(host, machineId);
-    for (const { id } of await listVolumesOf(host, machineId)) {
+    for (const { id, shared } of await listVolumesOf(host, machineId)) {
       const path = host.layout.volume(id, 'qcow2');
-      await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
+      if (!shared) await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
       // The record last: a file without one would become the content of the next volume with this id.
       for (const file of [path, host.layout.volume(id, 'json')]) await rm(file, { force: true });
     }

@@ -11,6 +11,7 @@ import type { Filter } from '../../../../ports/network.ts';
 import { readRecordFile, writeJson } from '../files.ts';
 import { isId, type Layout } from '../layout.ts';
 import type { MachineRecord, StoredSpec } from '../record.ts';
+import type { Claim } from '../storage/claims.ts';
 
 /** The part of the record that the source tells, first and again when it can no longer change. */
 export interface ToldState {
@@ -24,6 +25,8 @@ export interface Incoming {
   readonly spec: StoredSpec;
   readonly generation: number;
   readonly volumes: readonly VolumeSpec[];
+  /** The source's claims on its shared volumes, by their ids. Absent: it has none. */
+  readonly claims?: Readonly<Record<string, Claim>>;
   /** Null until the source has asked to prepare it. The filter that it names is in force from then on. */
   readonly state: ToldState | null;
   /** Whether the copy is complete: `takeOver` may make it a machine. */

@@ -21,7 +21,8 @@ import { createDisk } from '../qcow2.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
 import { GIB, requireDiskSpace, requireSpace } from '../space.ts';
-import { nodeName, plugLent } from '../storage/hot-plug.ts';
+import { nodeName, plug, plugLent } from '../storage/hot-plug.ts';
+import { readClaimsToTake } from '../storage/shared-volumes.ts';
 import { readVolume } from '../storage/volume-record.ts';
 import {
   type Incoming,
@@ -47,8 +48,6 @@ export async function receiveMachine(
       'no machine can be moved to this host: it does not listen for other hosts',
     );
   requireHost(host, spec);
-  if (volumes.some(({ shared }) => shared))
-    throw new ComputeError('refused', 'a machine with a shared volume cannot move: detach the volume first');
   return await host.withMachineLock(spec.id, async () => {
     const known = await readIncoming(host.layout, spec.id);
     if (await readRecord(host.layout, spec.id)) {
@@ -57,6 +56,7 @@ export async function receiveMachine(
     if (known && known.moveId !== move.id) await removeIncoming(host, known);
     if (known?.moveId !== move.id) {
       await requireRoom(host, machine);
+      const claims = await readClaimsToTake(host, volumes);
       await createMachineFolder(host, spec.id);
       const { generation } = spec;
       const incoming = {
@@ -64,6 +64,7 @@ export async function receiveMachine(
         spec: toStoredSpec(spec),
         generation,
         volumes,
+        claims,
         state: null,
         isComplete: false,
       };
@@ -78,10 +79,8 @@ export async function receiveMachine(
 async function requireRoom(host: QemuHost, { spec, volumes }: MovedMachine): Promise<void> {
   await requireDiskSpace(host.layout);
   await requireFreeAddresses(host, spec);
-  await requireSpace(
-    host.layout.volumes(),
-    volumes.reduce((sum, { sizeGb }) => sum + sizeGb * GIB, 0),
-  );
+  const ownGb = volumes.reduce((sum, { sizeGb, shared }) => sum + (shared ? 0 : sizeGb), 0);
+  await requireSpace(host.layout.volumes(), ownGb * GIB);
   for (const { id } of volumes) {
     if (await readVolume(host.layout, id))
       throw new ComputeError('host', 'the host has a volume of the machine already');
@@ -146,6 +145,8 @@ async function plugIncoming(
   arrival: { readonly machineId: string; readonly volume: VolumeSpec; readonly bytes: number },
 ): Promise<void> {
   const { machineId, volume, bytes } = arrival;
+  // QEMU does not write to it before the guest arrives.
+  if (volume.shared) return await plug(host, qmp, { ...volume, machineId, leaving: false });
   const file = incomingVolume(host.layout, machineId, volume.id);
   await createDisk(file, { backing: null, sizeBytes: bytes });
   await giveFile(host, machineId, file);
@@ -172,9 +173,9 @@ async function listenForDisks(host: QemuHost, qmp: Qmp, { spec, volumes }: Incom
   await chown(folder, 0, 0);
 }
 
-/** The block nodes of a machine: its disk, and those of its volumes. */
-export function nodesOf(volumes: readonly { readonly id: string }[]): string[] {
-  return ['disk', ...volumes.map(({ id }) => nodeName(id))];
+/** The block nodes of a machine that are copied: its disk, and its volumes on the host. */
+export function nodesOf(volumes: readonly Pick<VolumeSpec, 'id' | 'shared'>[]): string[] {
+  return ['disk', ...volumes.flatMap(({ id, shared }) => (shared ? [] : [nodeName(id)]))];
 }
 
 /** Stores what the source tells last. From then on, the copy is complete and may be taken over. */

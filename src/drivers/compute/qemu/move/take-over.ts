@@ -13,7 +13,9 @@ import { reconcile } from '../machine/start.ts';
 import { plugNetwork, routeNetwork, unplugNetwork } from '../net/network.ts';
 import { withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { takeClaim } from '../storage/claims.ts';
 import { writeVolume } from '../storage/volume-record.ts';
+import { plugVolumes } from '../storage/volumes.ts';
 import { type Incoming, incomingVolume, readIncoming, removeReceivedMove } from './incoming.ts';
 import { toRecord } from './receive.ts';
 
@@ -38,9 +40,11 @@ async function adopt(host: QemuHost, incoming: Incoming): Promise<void> {
   if (record.power === 'on') {
     // Its filter is in force since it was prepared. Every millisecond counts: the guest is paused.
     const [hasResumed] = await Promise.all([resume(host, record), routeNetwork(host, record)]);
+    await takeSharedVolumes(host, incoming);
     if (!hasResumed) await reconcile(host, record);
     await plugNetwork(host, record);
   } else {
+    await takeSharedVolumes(host, incoming);
     await reconcile(host, record);
     await unplugNetwork(host, id);
   }
@@ -50,12 +54,22 @@ async function adopt(host: QemuHost, incoming: Incoming): Promise<void> {
 /** Volumes get their names and records. Each step may be done already. */
 async function adoptVolumes(host: QemuHost, { spec, volumes }: Incoming): Promise<void> {
   const { layout } = host;
-  for (const { id, sizeGb, device } of volumes) {
+  for (const { id, sizeGb, device, shared } of volumes) {
     const path = layout.volume(id, 'qcow2');
     const record = { id, sizeGb, machineId: spec.id, device, leaving: false, made: true } as const;
-    await writeVolume(layout, record);
-    if (!(await exists(path))) await link(incomingVolume(layout, spec.id, id), path);
+    await writeVolume(layout, shared ? { ...record, shared } : record);
+    if (!shared && !(await exists(path))) await link(incomingVolume(layout, spec.id, id), path);
   }
+}
+
+/**
+ * The source's claims become those of this host. Its QEMU has the volumes open: it only waits for the claims
+ * if it has to be started again, perhaps by a call that was killed, and then it has started without them.
+ */
+async function takeSharedVolumes(host: QemuHost, { spec, claims = {} }: Incoming): Promise<void> {
+  if (Object.keys(claims).length === 0) return;
+  for (const [volumeId, claim] of Object.entries(claims)) await takeClaim(host, volumeId, claim);
+  await withQmp(host, spec.id, async (qmp) => qmp && (await plugVolumes(host, spec.id, qmp)));
 }
 
 /** Continues the guest that arrived. Returns false if this QEMU does not have it. */

@@ -70,6 +70,14 @@ export async function releaseClaim(host: QemuHost, volumeId: string): Promise<vo
   if (typeof claim === 'object' && isOwnClaim(host, claim)) await breakClaim(host, volumeId, claim);
 }
 
+/** Claims the volume for this host in place of the host whose claim this is, and of no other one. */
+export async function takeClaim(host: QemuHost, volumeId: string, from: Claim): Promise<void> {
+  const claim = await readClaim(host, volumeId);
+  const isThis = typeof claim === 'object' && claim.client === from.client && claim.host === from.host;
+  if (isThis) await breakClaim(host, volumeId, claim);
+  await claimVolume(host, volumeId);
+}
+
 /** Ends exactly this claim. A claim that has ended meanwhile is no error. */
 export async function breakClaim(host: QemuHost, volumeId: string, claim: Claim): Promise<void> {
   const words = ['lock', 'break', objectName(volumeId), LOCK, claim.client, '--lock-cookie', claim.host];

@@ -9,6 +9,7 @@ import { GIB } from '../space.ts';
 import { CephRefusedError, requireCeph, runCeph, undefinedIfNotFound } from './ceph.ts';
 import {
   breakClaim,
+  type Claim,
   claimVolume,
   deleteClaim,
   isOwnClaim,
@@ -32,6 +33,27 @@ export async function claimSharedVolume(host: QemuHost, volume: SizedVolume): Pr
   await requireUnclaimed(host, volume.id);
   if ((await readSizeBytes(host, volume.id)) === undefined) await createImage(host, volume);
   await claimVolume(host, volume.id);
+}
+
+/** Returns the claims, by volume, of the host from which a machine with these volumes comes. */
+export async function readClaimsToTake(
+  host: QemuHost,
+  volumes: readonly (SizedVolume & { readonly shared?: true })[],
+): Promise<Record<string, Claim>> {
+  const claims: Record<string, Claim> = {};
+  for (const { id, shared } of volumes) {
+    if (!shared) continue;
+    if (!host.options.ceph)
+      throw new ComputeError(
+        'host',
+        'no machine with a shared volume can be moved to this host: it has no access',
+      );
+    const claim = await readClaim(host, id);
+    if (typeof claim !== 'object' || isOwnClaim(host, claim))
+      throw new ComputeError('transient', 'the shared volume is not attached on the other host');
+    claims[id] = claim;
+  }
+  return claims;
 }
 
 /** Ensures the size of a volume that this host has claimed and no QEMU has open. */

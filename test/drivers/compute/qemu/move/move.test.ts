@@ -85,7 +85,7 @@ describe('moving a machine between two hosts', REAL_MACHINES, () => {
     assert.deepEqual(await here.driver.superviseMachines(), []);
   });
 
-  it('neighbors need no announcement: no entry of them names a guest, and wrong ones change nothing', async () => {
+  it('neighbors need no announcement: they have no entry of a guest, and wrong ones do no harm', async () => {
     const { net } = moving.world;
     const { address, gateway } = spec.ipv4;
     const outside = async (...words: string[]) => await net.runOutside('ip', words);

@@ -1,12 +1,19 @@
 /** Volumes in a real Ceph cluster that two hosts share. */
 import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import {
+  type PeerListener,
+  startPeerListener,
+} from '../../../../../src/drivers/compute/host/peer-listener.ts';
 import { checkSharedStorage } from '../../../../../src/drivers/compute/qemu/examine/shared-storage.ts';
 import { QemuHost, volumeSerial } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { withQmp } from '../../../../../src/drivers/compute/qemu/qmp.ts';
+import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { readVolume } from '../../../../../src/drivers/compute/qemu/storage/volume-record.ts';
+import type { MachineSpec } from '../../../../../src/ports/compute.ts';
 import { failsAs, machineSpec } from '../../compute-world.ts';
 import { CephCluster, cephMissing } from '../support/ceph-cluster.ts';
 import { type QemuWorld, qemuWorld, REAL_MACHINES } from '../support/qemu-world.ts';
@@ -16,6 +23,7 @@ const CEPH = { skip: REAL_MACHINES.skip || (process.env.CI !== 'true' && cephMis
 
 interface SharedHost extends QemuWorld {
   readonly machineId: string;
+  readonly spec: MachineSpec;
   readonly address: string;
 }
 
@@ -24,6 +32,7 @@ describe('volumes in a Ceph cluster', CEPH, () => {
   let here: SharedHost;
   let there: SharedHost;
   const worlds: QemuWorld[] = [];
+  const listeners: PeerListener[] = [];
   before(async () => {
     cluster = await CephCluster.start();
     // One after the other: two guests that boot at once take more than twice as long.
@@ -32,18 +41,23 @@ describe('volumes in a Ceph cluster', CEPH, () => {
   });
   after(async () => {
     for (const world of worlds) await world.close();
+    for (const listener of listeners) await listener.close();
     await cluster?.close();
   });
 
   async function startHost(name: string): Promise<SharedHost> {
-    const world = await qemuWorld({ hosts: [name], ceph: cluster.options });
+    const transfers = { find: (id: string) => world.driver.transfers.find(id) };
+    const listener = await startPeerListener({ listen: { host: '127.0.0.1', port: 0 }, transfers });
+    listeners.push(listener);
+    const peerAddress = `127.0.0.1:${listener.port}`;
+    const world = await qemuWorld({ hosts: [name], ceph: cluster.options, peerAddress });
     worlds.push(world);
     const address = await cluster.link(world.net.router);
     const machineId = `on-${name}`;
     const spec = machineSpec({ id: machineId, host: name, ...world.machine });
     // Its guest need not boot: the tests read and write as its disk controller.
     await world.driver.ensure(spec);
-    return { ...world, machineId, address };
+    return { ...world, machineId, spec, address };
   }
 
   const attach = (host: SharedHost, id: string, sizeGb = 1) =>
@@ -111,6 +125,54 @@ describe('volumes in a Ceph cluster', CEPH, () => {
     await hasContent(there, id, 0);
     await detachOff(there, id);
     await there.driver.removeVolume(id);
+  });
+
+  it('a shared volume and its claim move with its machine, whether that runs or not', async () => {
+    const id = 'follows';
+    await attach(here, id);
+    await write(here, id, 1);
+    const { spec } = here;
+    // Nothing in the guest answers, so its install is not noticed.
+    const record = await requireRecord(here.host.layout, spec.id);
+    await writeRecord(here.host.layout, { ...record, installingSince: null });
+    const volumes = [{ id, sizeGb: 1, device: DEVICE, shared: true as const }];
+    const guest: SharedHost = { ...there, machineId: spec.id };
+    const send = async (from: SharedHost, to: SharedHost) => {
+      const names = { from: from.host.options.hosts[0] ?? '', to: to.host.options.hosts[0] ?? '' };
+      const move = { id: randomUUID(), machineId: spec.id, key: randomBytes(32), ...names };
+      const endpoint = await to.driver.moves.receive(move, { spec: { ...spec, host: names.to }, volumes });
+      for (;;) {
+        const { state, message } = await from.driver.moves.send(move, endpoint);
+        if (state === 'copying') continue;
+        assert.equal(state, 'sent', message ?? '');
+        return move;
+      }
+    };
+    // A machine that is kept has its volume as before.
+    const kept = await send(here, guest);
+    await failsAs('transient', there.driver.grow(id, 2));
+    await here.driver.moves.keep(kept);
+    await there.driver.moves.forget(kept, 'to');
+    await write(here, id, 2);
+    const live = await send(here, guest);
+    for (const _ of ['once', 'again']) await there.driver.moves.takeOver(live);
+    for (const _ of ['once', 'again']) await here.driver.moves.forget(live, 'from');
+    await hasContent(guest, id, 2);
+    await write(guest, id, 3);
+    assert.equal((await readVolume(there.host.layout, id))?.shared, true);
+    assert.equal(await readVolume(here.host.layout, id), undefined);
+    await failsAs('transient', here.driver.grow(id, 2));
+    await there.driver.grow(id, 2);
+    await power(guest, 'off');
+    volumes.splice(0, 1, { id, sizeGb: 2, device: DEVICE, shared: true });
+    const stopped = await send(guest, here);
+    await here.driver.moves.takeOver(stopped);
+    await there.driver.moves.forget(stopped, 'from');
+    await failsAs('transient', there.driver.grow(id, 3));
+    await power(here, 'on');
+    await hasContent(here, id, 3);
+    await detachOff(here, id);
+    await here.driver.removeVolume(id);
   });
 
   it('an image that vanished is not replaced by an empty one', async () => {

@@ -1,7 +1,7 @@
 /**
  * Two hosts in network namespaces of their own, called over TLS, and clients in a third namespace, which is
- * connected to both. Where a router daemon would learn from the hosts' routes which of them has an address, here a process that watches
- * these routes does.
+ * connected to both. Where a router daemon would learn from the hosts' routes which of them has an address,
+ * here a process that watches these routes does.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
