@@ -18,6 +18,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   beats: 'the heartbeat of a process',
   control_plane_identities: 'the operator runs the command again',
   findings: 'the reconciler writes them again',
+  host_facts: 'the next round asks the hosts again',
   ip_blocks: 'the operator runs the command again',
   kysely_migration: 'migrations run in one transaction',
   kysely_migration_lock: 'migrations run in one transaction',

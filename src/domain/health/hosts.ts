@@ -10,7 +10,7 @@ import { certificateProblem } from './host-certificates.ts';
 /** A restart of a host takes less. */
 const AWAY_ALARM_S = 60;
 const SKEW_MAX_MS = 2 * SECOND_MS;
-/** Calls wait 1.5 seconds for the slowest host. */
+/** Calls wait 1.2 seconds for the slowest host. */
 const LATENCY_MAX_MS = 500;
 const LOW_DISK_SHARE = 0.1;
 /** Less than for the disk: a host that is sold out may use most of its memory. */

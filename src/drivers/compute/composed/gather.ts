@@ -12,7 +12,7 @@ import type { BackendRegistry } from './registry.ts';
 
 /** How long a backend may take before the others' answers are used without its own. */
 const PATIENCE_MS = {
-  observe: 1.5 * SECOND_MS,
+  observe: 1.2 * SECOND_MS,
   list: 5 * SECOND_MS,
   sample: 10 * SECOND_MS,
   supervise: 20 * SECOND_MS,
