@@ -132,6 +132,11 @@ export async function findServerOperation(
   ]);
 }
 
+/** Deletes an operation, also while it is leased. The caller holds the lock of its server. */
+export async function deleteOperation(tx: Sql, id: string): Promise<void> {
+  await tx.run('delete from operations where id = $1', [id]);
+}
+
 /** Whether the lease is still valid: checked right before an irreversible action. */
 export async function holdsOperationLease(
   tx: Sql,

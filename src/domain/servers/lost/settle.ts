@@ -4,7 +4,13 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { findLossOfServer, type HostLoss } from '../../../store/inventory/lost-hosts.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
-import { findServerOperation, replaceOperation } from '../../../store/servers/operations.ts';
+import { findMove } from '../../../store/servers/moves.ts';
+import {
+  deleteOperation,
+  findServerOperation,
+  type OperationRow,
+  replaceOperation,
+} from '../../../store/servers/operations.ts';
 import { findInstallDetails } from '../../../store/servers/reinstalls.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
@@ -12,6 +18,7 @@ import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { refundUnusedTime } from '../billing/charge.ts';
+import { recordMoveEnd } from '../moves/steps.ts';
 import { startRemoval } from '../operations/destroy.ts';
 import { previousImageId, sealPayload } from '../operations/step-inputs.ts';
 import { auditServer, moveServer, recordServerEvent } from '../transition.ts';
@@ -25,8 +32,11 @@ export async function settleLostServer(service: Service, serverId: string): Prom
     const loss = server && (await findLossOfServer(tx, serverId));
     // A removal under way ends without the host.
     if (!loss || server.status === 'destroying') return 'done';
-    if (server.held_at !== null) return { againMs: HELD_WAIT_MS };
     const operation = await findServerOperation(tx, serverId);
+    if (server.held_at !== null) {
+      if (operation) await endHeldOperation(tx, server, operation, service.clock.now());
+      return { againMs: HELD_WAIT_MS };
+    }
     const isPlacing = operation?.step === 'place';
     if (!isPlacing) await announceLoss(tx, server, service.clock.now());
     if (loss.lost_servers === 'refund') await refundAndRemove(tx, service, server, loss);
@@ -36,6 +46,27 @@ export async function settleLostServer(service: Service, serverId: string): Prom
   if (result === 'done') service.log.info({ server: formatId('server', serverId) }, 'lost server settled');
   service.wake();
   return result;
+}
+
+/**
+ * Ends an operation of a server under a legal hold, which would wait for the host. An install under way
+ * stays until the hold is lifted: the server has no other state to return to.
+ */
+async function endHeldOperation(
+  tx: Sql,
+  server: ServerRow,
+  { id, kind }: Pick<OperationRow, 'id' | 'kind'>,
+  now: Date,
+): Promise<void> {
+  if (kind === 'provision' || kind === 'rebuild' || kind === 'restore' || kind === 'destroy') return;
+  await deleteOperation(tx, id);
+  if (kind === 'move') {
+    const move = await findMove(tx, server.id);
+    const state = move?.state === 'switched' ? 'moved' : 'kept';
+    if (move) await recordMoveEnd(tx, move, { state, fault: 'the host is lost', now });
+  }
+  if (kind === 'start' && server.status === 'suspended') await moveServer(tx, server, 'resume_stopped', now);
+  if (kind !== 'suspend') await auditServer(tx, server, `server.${kind}`, now, 'error');
 }
 
 async function announceLoss(tx: Sql, server: ServerRow, now: Date): Promise<void> {

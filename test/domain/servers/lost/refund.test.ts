@@ -109,9 +109,12 @@ describe('the servers of a lost host', () => {
     const { id, shown } = await region.running();
     await placeLegalHold(service, shown, 'order 7');
     const host = await lost.hostOf(id);
+    await lost.world.simulator.setHostDown(host, true);
+    await stopServer(service, region.actor, shown);
     await lost.lose(host, 'refund');
     await region.runDueWork();
     assert.equal((await region.server(id)).status, 'running');
+    assert.ok((await region.auditedActions()).includes('server.stop error'));
     assert.match(await statusOf(host), /1 of its servers are under a legal hold/);
     assert.equal((await describeLoss(service, host)).held_servers, 1n);
     await releaseServer(service, shown, { freeze: false, hold: true });
