@@ -87,6 +87,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   },
   'hosts revoke': { args: () => ['h10'], audits: 'host.revoke' },
   'hosts remove': { args: () => ['h9'], audits: 'host.remove' },
+  'hosts lost': { args: () => ['h10', '--refund', '--yes'], audits: 'host.lose' },
+  'hosts fenced': { args: () => ['h10'], audits: 'host.fence' },
   'images list': 'reads',
   // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'images import': 'reads',
