@@ -75,7 +75,8 @@ const SOURCE = `
 
 /**
  * Leases the next due file of a backend with fewer than `perBackend` transfers, and chooses who sends it:
- * after a failure always this machine, so that no other host can keep it away. Awaited files come first.
+ * once wrong bytes arrived, always this machine, so that no other host can keep it away. Awaited files come
+ * first.
  */
 export async function claimBackendFile(
   tx: Sql,
@@ -92,7 +93,7 @@ export async function claimBackendFile(
         order by awaited_at nulls last, due_at limit 1 for update of f skip locked)
      update backend_files f
         set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS),
-            source = case when f.attempts = 0 then (${SOURCE}) end
+            source = case when f.fault is distinct from 'refused' then (${SOURCE}) end
        from due where f.backend = due.backend and f.kind = due.kind and f.image_sha256 = due.image_sha256
      returning f.backend, f.kind, f.image_sha256 as "imageSha256", f.attempts, f.lease_id, f.source`,
     claim,

@@ -22,8 +22,6 @@ export async function passFile(
   const source = await linkTo(registry, from);
   const target = await linkTo(registry, to);
   if (source.driver.offerFile === undefined || target.driver.fetchFile === undefined) throw notInUse(from);
-  // Its answer would take time that the sender from here needs no more.
-  if (source.isAway) throw new ComputeError('transient', `host ${from} is not responding`);
   const transfer = { id: randomUUID(), key: randomBytes(KEY_BYTES) };
   const offer = await source.driver.offerFile(file.file, transfer);
   try {
