@@ -28,7 +28,7 @@ import { watchJob } from './watch.ts';
 const SAMPLE_BATCH_SIZE = 25;
 const RESEAL_BATCHES_PER_RUN = 10;
 const FLEET = { name: 'fleet', everyS: 15 } as const;
-const HOST_FACTS = { name: 'host facts', everyS: 15 } as const;
+const HOST_FACTS = { name: 'host facts', everyS: 15, simulatedEveryS: 60 } as const;
 
 /** Returns the jobs of every mode, in the order in which they run while a clock moves. */
 export function commonJobs(service: Service, sender: WebhookSender): Job[] {
@@ -97,14 +97,17 @@ export function fleetJob(service: Service): Job {
   });
 }
 
-/** Learns facts about hosts, in real time. Those of simulated hosts can wait until the start is over. */
+/** Learns facts about hosts, in real time. Those of simulated hosts hardly change, and can wait. */
 export function hostFactsJob(service: Service): Job {
+  const hasRealMachines = service.compute.hosts !== null;
+  const { name, everyS: realEveryS, simulatedEveryS } = HOST_FACTS;
+  const everyS = hasRealMachines ? realEveryS : simulatedEveryS;
   const run = atMostEvery(
-    HOST_FACTS.everyS * SECOND_MS,
-    () => runExclusively(service, HOST_FACTS, () => refreshHostFacts(service)),
-    { startsAtOnce: service.compute.hosts !== null },
+    everyS * SECOND_MS,
+    () => runExclusively(service, { name, everyS }, () => refreshHostFacts(service)),
+    { startsAtOnce: hasRealMachines },
   );
-  return housekeepingJob(HOST_FACTS.name, () => run().then(() => 0));
+  return housekeepingJob(name, () => run().then(() => 0));
 }
 
 /** Numbers committed events and queues them for webhooks. */
