@@ -13,7 +13,7 @@ import {
 } from '../support/webhook-receiver.ts';
 import { type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
-const EVENTS = byLevel({ sample: 200, full: 5_000, soak: 100_000 });
+const EVENTS = byLevel({ sample: 200, full: 4_000, soak: 100_000 });
 /** Customers for each kind of receiver, and the part of all events that they get, in hundredths. */
 const CUSTOMERS = IS_FULL_RUN ? 20 : 1;
 const TIMEOUT_MS = IS_FULL_RUN ? 1_000 : 120;
