@@ -26,11 +26,11 @@ function describeRest(host: HostContents): string[] {
   const { name, servers, held_servers: held, waiting_servers: waiting } = host;
   const { shared_volumes: shared, held_addresses: addresses } = host;
   const left: string[] = [];
-  if (servers > held + waiting) left.push(`${servers - held - waiting} of its servers are not settled yet`);
-  if (waiting > 0n) left.push(`${waiting} of its servers wait for a host with room, or an address: add some`);
-  if (held > 0n) left.push(`${held} of its servers are under a legal hold and stay on record`);
-  if (shared > 0n) left.push(`${shared} shared volumes are not fenced from it yet`);
+  if (servers > held + waiting) left.push(`servers not settled yet: ${servers - held - waiting}`);
+  if (waiting > 0n) left.push(`servers waiting for a host with room, or an address: ${waiting}; add some`);
+  if (held > 0n) left.push(`servers under a legal hold, kept on record: ${held}`);
+  if (shared > 0n) left.push(`shared volumes not taken from it yet: ${shared}`);
   if (addresses > 0n)
-    left.push(`${addresses} addresses are held: when it is off for good, run \`hosts fenced ${name}\``);
+    left.push(`addresses held: ${addresses}; when it is off for good, run \`hosts fenced ${name}\``);
   return left;
 }

@@ -6,6 +6,7 @@ import { sumPromised } from '../../domain/health/doctor.ts';
 import { describeHost } from '../../domain/health/hosts.ts';
 import type { Finding } from '../../domain/health/status.ts';
 import { refreshHostFacts } from '../../domain/inventory/host-facts.ts';
+import { sanitizeLine } from '../../domain/mail/templates/format.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { withTimeout } from '../../kernel/timeout.ts';
@@ -18,6 +19,7 @@ import { reportFindings } from '../format/findings.ts';
 /** Each boots a test server. */
 const EXAMINED_AT_ONCE = 8;
 const EXAMINATION_MAX_MS = 15 * MINUTE_MS;
+const FINDING_MAX_CHARS = 1_000;
 
 export function addHostDoctor(hosts: Command, { resources, terminal }: OperatorContext): void {
   hosts
@@ -68,7 +70,8 @@ async function examineMachine(
     const promised = await sumPromised(service, names);
     // Memory was compared with the latest facts.
     for await (const finding of service.fleet.examine(backend, { ...promised, ramMb: 0 })) {
-      findings.push({ ...finding, subject, message: `${finding.subject}: ${finding.message}` });
+      const text = `${finding.subject}: ${finding.message}`;
+      findings.push({ ...finding, subject, message: sanitizeLine(text, FINDING_MAX_CHARS) });
     }
   };
   try {

@@ -71,6 +71,6 @@ function describeContents(host: HostContents): string[] {
   ];
   if (held > 0n) lines.push(`${formatCount(held, 'server')} under a legal hold: kept until it is lifted`);
   if (host.shared_volumes > 0n)
-    lines.push(`${formatCount(host.shared_volumes, 'shared volume')} had it last: their data is kept`);
+    lines.push(`it had ${formatCount(host.shared_volumes, 'shared volume')} last: the data is kept`);
   return lines;
 }

@@ -22,12 +22,16 @@ export async function findLossOfServer(tx: Sql, serverId: string): Promise<HostL
   );
 }
 
-/** Like `findLossOfServer`, for a host. Keeps its state until the transaction ends. */
+/**
+ * Like `findLossOfServer`, for a host. No host is lost or fenced until the transaction ends: it is locked even
+ * if it is not lost, and as strongly as the updates of its usage that may follow.
+ */
 export async function lockLoss(tx: Sql, hostId: string): Promise<HostLoss | undefined> {
-  return await tx.row<HostLoss>(
-    `select ${LOSS} from hosts h where h.id = $1 and h.lost_at is not null for share`,
+  const host = await tx.row<HostLoss & { readonly is_lost: boolean }>(
+    `select ${LOSS}, h.lost_at is not null as is_lost from hosts h where h.id = $1 for no key update`,
     [hostId],
   );
+  return host?.is_lost ? host : undefined;
 }
 
 /** Marks the host as lost, or changes the choice. The caller holds its lock. */
@@ -120,14 +124,17 @@ export async function findSeizure(
 ): Promise<{ readonly by: string | null } | undefined> {
   return await tx.row<{ by: string | null }>(
     `select coalesce(own.name, (
-              select h.name from hosts h left join backends b on b.name = h.backend
+              select h.name from hosts h
+                left join backends b on b.name = h.backend
+                left join host_facts f on f.host_id = h.id
                where h.region_id = v.region_id and h.lost_at is null
                  and coalesce(b.state, 'active') = 'active'
-               order by h.draining, h.name limit 1)) as by
+               order by f.away_since is not null, h.draining, h.name limit 1)) as by
        from volumes v
        join placed_resources p on p.kind = 'volume' and p.id = v.id::text
        left join servers s on s.id = v.server_id
        left join hosts own on own.id = s.host_id and own.lost_at is null
+         and not exists (select from backends b where b.name = own.backend and b.state <> 'active')
       where v.id = $1 and v.shared
         and exists (select from hosts l where l.backend = p.backend and l.lost_at is not null)`,
     [volumeId],
@@ -193,7 +200,7 @@ export interface HostContents {
   readonly servers: bigint;
   /** Of those, under a legal hold. */
   readonly held_servers: bigint;
-  /** Of those, without a host or an address to go to. */
+  /** Of those, without a hold, and without a host or an address to go to. */
   readonly waiting_servers: bigint;
   readonly volumes: bigint;
   readonly snapshots: bigint;
@@ -207,7 +214,8 @@ const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
   (select count(*) from servers where host_id = h.id) as servers,
   (select count(*) from servers where host_id = h.id and held_at is not null) as held_servers,
   (select count(*) from servers s join operations o on o.server_id = s.id
-    where s.host_id = h.id and o.step = 'place' and o.last_fault is not null) as waiting_servers,
+    where s.host_id = h.id and s.held_at is null and o.step = 'place' and o.last_fault is not null)
+    as waiting_servers,
   (select count(*) from volumes where host_id = h.id and deleted_at is null) as volumes,
   (select count(*) from ${SNAPSHOTS} where n.status <> 'error' and ${SNAPSHOT_ON_HOST}) as snapshots,
   (select count(*) from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text

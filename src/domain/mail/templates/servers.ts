@@ -126,7 +126,7 @@ function rebuiltParagraphs({ keepsAddresses }: MailData['server_lost']): readonl
   return [
     'We are installing the server again on another machine, from its image and with its SSH keys. Its paid ' +
       `time stays the same. ${
-        keepsAddresses ? 'It keeps its IP addresses.' : 'It gets new IP addresses, without reverse names.'
+        keepsAddresses ? 'It keeps its IP addresses.' : 'It may get new IP addresses, without reverse names.'
       }`,
     'User data and root passwords are not kept. If the server has no SSH key, rebuild it with one when it ' +
       'runs:',

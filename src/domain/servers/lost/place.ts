@@ -11,7 +11,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { findLossOfServer, forgetMachine } from '../../../store/inventory/lost-hosts.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
-import { findMove } from '../../../store/servers/moves.ts';
+import { cancelQueuedMove, findMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import {
   assignAddresses,
@@ -65,6 +65,8 @@ async function place(
   const now = service.clock.now();
   const loss = await findLossOfServer(tx, server.id);
   if (!loss) return null;
+  // One that was queued meanwhile would wait for this operation, and the operation for it.
+  await cancelQueuedMove(tx, server.id);
   // The copy that is left of a move may be on the host that has room.
   if (await findMove(tx, server.id)) return { inMs: COPY_WAIT_MS };
   const heldBy = await findHolder(tx, server);

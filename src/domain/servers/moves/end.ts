@@ -53,7 +53,7 @@ export async function settleMoveForRemoval(service: Service, operation: Operatio
     const now = service.clock.now();
     await recordMoveEnd(tx, move, { state: isKept ? 'kept' : 'moved', fault: null, now });
   });
-  service.log.info({ server: formatId('server', move.server_id) }, 'move ended: its server needs none');
+  service.log.info({ server: formatId('server', move.server_id) }, 'move ended early');
   return false;
 }
 

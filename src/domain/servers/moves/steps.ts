@@ -101,11 +101,19 @@ function nextAfterFault(service: Service, operation: OperationRow, fault: Driver
 async function switchHost(service: Service, operation: OperationRow, move: MoveRow): Promise<void> {
   await service.db.transaction(async (tx) => {
     if (!(await lockServer(tx, operation.server_id))) return;
-    if (move.to_host !== null && (await lockLoss(tx, move.to_host)))
+    if (await isEitherLost(tx, move))
       return await advance(service, operation, { step: 'keep', fault: 'the host is lost' }, tx);
     await advance(service, operation, { step: 'take_over' }, tx);
     await switchPlacement(tx, move);
   });
+}
+
+/** A host that is lost later finds the server, and its volumes, where this transaction puts them. */
+async function isEitherLost(tx: Sql, { from_host: from, to_host: to }: MoveRow): Promise<boolean> {
+  const losses = [];
+  // In one order, or two moves between the same hosts could deadlock.
+  for (const id of [from, to].filter((each) => each !== null).sort()) losses.push(await lockLoss(tx, id));
+  return losses.some((loss) => loss !== undefined);
 }
 
 /** Step `take_over`: the target runs the machine if it ran before. Retried for as long as it takes. */

@@ -1,4 +1,5 @@
 /** Facts about the machines of all backends, and the checks that each makes itself. */
+import { withTimeout } from '../../../kernel/timeout.ts';
 import { type Fleet, LOCAL_BACKEND } from '../../../ports/backends.ts';
 import { type ComputeDriver, ComputeError } from '../../../ports/compute.ts';
 import type { BackendReading } from '../../../ports/host-facts.ts';
@@ -37,7 +38,7 @@ export function composeQuestions({ local, registry }: FactsParts): FleetQuestion
 }
 
 async function askLocal(local: ComputeDriver): Promise<BackendReading> {
-  return { backend: LOCAL_BACKEND, answer: await measure(local).catch(() => null) };
+  return { backend: LOCAL_BACKEND, answer: await withTimeout(measure(local), PATIENCE_MS).catch(() => null) };
 }
 
 /** The host read its clock somewhere in the call, most likely in the middle. */

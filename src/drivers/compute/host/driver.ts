@@ -21,7 +21,7 @@ import { type CallMethod, Finding, METHOD_VERSIONS, METHODS, withoutPath } from 
 import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
-import { CALL_MAX_BYTES, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
+import { decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -143,6 +143,10 @@ async function openConsole(connection: HostConnection, id: string): Promise<Dupl
   throw new ComputeError('transient', `host ${connection.name} opened no console`);
 }
 
+const FINDING_MAX_BYTES = 16_384;
+/** More than a host has to say about itself. */
+const FINDINGS_MAX = 500;
+
 async function* examine(
   connection: HostConnection,
   { nextCall }: Pick<ConnectionOptions, 'nextCall'>,
@@ -150,10 +154,12 @@ async function* examine(
 ): AsyncIterable<HostFinding> {
   const stream = await openStream(connection, 'examine', '/v1/examine');
   stream.end(JSON.stringify({ call: await nextCall(), args: [encodeValue(expected)] }));
+  let count = 0;
   try {
-    for await (const line of readLines(stream, { maxBytes: CALL_MAX_BYTES })) {
+    for await (const line of readLines(stream, { maxBytes: FINDING_MAX_BYTES })) {
       const finding = parseJson(line);
-      if (!Finding.Check(finding)) throw noValidAnswer(connection);
+      count += 1;
+      if (!Finding.Check(finding) || count > FINDINGS_MAX) throw noValidAnswer(connection);
       yield finding as HostFinding;
     }
   } catch (error) {

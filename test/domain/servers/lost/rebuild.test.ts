@@ -72,7 +72,9 @@ describe('the servers of a lost host', () => {
     await lost.lose(host, 'rebuild');
     const isWaiting = async () => {
       const findings = await lostHostFindings(lost.world.service);
-      return findings.some(({ message }) => message.startsWith(`${host} is lost: 2 of its servers wait`));
+      return findings.some(({ message }) =>
+        message.startsWith(`${host} is lost: servers waiting for a host with room, or an address: 2;`),
+      );
     };
     await lost.workUntil(isWaiting);
     assert.equal((await region.server(first.id)).status, 'installing');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readVersion } from '../../../../src/kernel/settings/version.ts';
-import type { ComputeDriver } from '../../../../src/ports/compute.ts';
+import type { ComputeDriver, HostFinding } from '../../../../src/ports/compute.ts';
 import type { HostFacts } from '../../../../src/ports/host-facts.ts';
 import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
 import { type HostWorldOptions, hostWorld } from './host-world.ts';
@@ -57,4 +57,21 @@ describe('facts of a host on another machine', () => {
       await assert.rejects(ask(lie), /gave no valid answer/);
     });
   }
+
+  it('more findings than a host can have are refused', async () => {
+    async function* findings(): AsyncIterable<HostFinding> {
+      for (let n = 0; n < 600; n++) yield { level: 'ok', subject: 'disk', message: `has room ${n}` };
+    }
+    const driver = new Proxy<ComputeDriver>(far.driver, {
+      get: (target, key) => (key === 'examine' ? findings : (Reflect.get(target, key) as unknown)),
+    });
+    const world = await hostWorld(driver);
+    let count = 0;
+    const read = async () => {
+      for await (const _ of world.driver.examine({ ramMb: 0, diskGb: 0, unusedAddresses: [] })) count += 1;
+    };
+    await assert.rejects(read(), /gave no valid answer/);
+    assert.equal(count, 500);
+    await world.close();
+  });
 });
