@@ -23,8 +23,8 @@ export async function findLossOfServer(tx: Sql, serverId: string): Promise<HostL
 }
 
 /**
- * Like `findLossOfServer`, for a host. No host is lost or fenced until the transaction ends: it is locked even
- * if it is not lost, and as strongly as the updates of its usage that may follow.
+ * Like `findLossOfServer`, for a host. It is neither lost nor fenced before the transaction ends: the lock is
+ * as strong as that of the updates of its usage that may follow.
  */
 export async function lockLoss(tx: Sql, hostId: string): Promise<HostLoss | undefined> {
   const host = await tx.row<HostLoss & { readonly is_lost: boolean }>(

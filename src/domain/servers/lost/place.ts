@@ -65,7 +65,7 @@ async function place(
   const now = service.clock.now();
   const loss = await findLossOfServer(tx, server.id);
   if (!loss) return null;
-  // One that was queued meanwhile would wait for this operation, and the operation for it.
+  // A move that was queued meanwhile would wait for this operation, and the operation for it.
   await cancelQueuedMove(tx, server.id);
   // The copy that is left of a move may be on the host that has room.
   if (await findMove(tx, server.id)) return { inMs: COPY_WAIT_MS };
