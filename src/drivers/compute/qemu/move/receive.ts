@@ -4,6 +4,7 @@
  */
 import { chown, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { Move, MovedMachine, MoveEndpoint } from '../../../../ports/moves.ts';
@@ -34,6 +35,10 @@ import {
   writeReceivedMove,
 } from './incoming.ts';
 import type { FinishRequest, PrepareAnswer, PrepareRequest } from './messages.ts';
+
+/** Less than the source waits for the answer. */
+const LOAD_MAX_MS = 10_000;
+const LOAD_CHECK_MS = 20;
 
 export async function receiveMachine(
   host: QemuHost,
@@ -203,14 +208,25 @@ export async function finishIncoming(
   });
 }
 
-/** QEMU has all of the guest, which it will run on `cont`. */
+/** QEMU has all of the guest, which it will run on `cont`. It may still load the last that the source sent. */
 async function requireArrived(host: QemuHost, record: MachineRecord): Promise<void> {
-  const status = await withQmp(host, record.spec.id, async (qmp) => {
+  const deadline = performance.now() + LOAD_MAX_MS;
+  for (;;) {
+    const status = await readStatus(host, record);
+    if (status === 'paused') return;
+    if (status !== 'inmigrate' || performance.now() > deadline)
+      throw new ComputeError('transient', 'the guest has not arrived');
+    await pause(LOAD_CHECK_MS);
+  }
+}
+
+/** Undefined: this QEMU is not that of the move. */
+async function readStatus(host: QemuHost, record: MachineRecord): Promise<string | undefined> {
+  return await withQmp(host, record.spec.id, async (qmp) => {
     const { name } = (await qmp?.execute<{ readonly name?: string }>('query-name')) ?? {};
     if (name !== bootName(record)) return undefined;
     return (await qmp?.execute<{ readonly status: string }>('query-status'))?.status;
   });
-  if (status !== 'paused') throw new ComputeError('transient', 'the guest has not arrived');
 }
 
 export function toRecord(
