@@ -15,6 +15,7 @@ import {
   forgetStorage,
   type HostContents,
   type LostData,
+  listIntactVolumes,
   listServersOfLostHost,
   listSharedVolumes,
   markHostLost,
@@ -59,9 +60,10 @@ export async function loseHost(service: Service, name: string, servers: LostServ
     const snapshots = await markSnapshotsLost(tx, host.id, now);
     const shared = host.backend === null ? [] : await listSharedVolumes(tx, host.backend);
     if (host.backend !== null) await forgetStorage(tx, host.backend);
+    const kept = [...shared, ...(await listIntactVolumes(tx, host.id))];
     const subjects = await listServersOfLostHost(tx, host.id);
     await enqueueTasks(tx, { kind: 'lost_server', subjects, now });
-    await enqueueTasks(tx, { kind: 'volume', subjects: [...volumes.map(({ id }) => id), ...shared], now });
+    await enqueueTasks(tx, { kind: 'volume', subjects: [...volumes.map(({ id }) => id), ...kept], now });
     await enqueueTasks(tx, { kind: 'snapshot', subjects: snapshots.map(({ id }) => id), now });
     await mailLostStorage(tx, service, { hostId: host.id, volumes, snapshots, now });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.lose', resource: name }, now);

@@ -18,7 +18,7 @@ import {
   isVolumeUnchanged,
   type VolumeWork,
 } from '../../store/volumes/changes.ts';
-import { deleteVolume, lockVolume } from '../../store/volumes/volumes.ts';
+import { deleteVolume, lockVolume, returnReservation } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { withDriverTimeout } from '../servers/operations/driver-call.ts';
@@ -49,7 +49,12 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
     return { againMs: LOST_HOST_WAIT_MS };
   if (!(await attach(service, work))) return { againMs: 0 };
   await withDriverTimeout(compute.grow(id, work.size_gb));
-  await service.db.transaction((tx) => recordChangeEvents(service, tx, work));
+  await service.db.transaction(async (tx) => {
+    // A customer may have detached it before its data was looked for on the host of that server.
+    if (work.server_id === null && (await lockVolume(tx, work.customer_id, id)))
+      await returnReservation(tx, id);
+    await recordChangeEvents(service, tx, work);
+  });
   return 'done';
 }
 
@@ -124,6 +129,7 @@ async function revertAttachment(service: Service, work: VolumeWork): Promise<voi
     if (!(await isVolumeUnchanged(tx, work))) return;
     await recordChangeEvents(service, tx, work, { exceptLast: true });
     await detachVolume(tx, work.id);
+    await returnReservation(tx, work.id);
     const resource = formatId('volume', work.id);
     const { customer_id: customerId } = work;
     await recordAudit(

@@ -1,5 +1,6 @@
 /** Hosts that do not come back, and what they took with them. */
 import type { Sql } from '../../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { LostServers } from '../../spec/states.ts';
 
 /** A lost host. */
@@ -63,10 +64,20 @@ export interface LostData {
   readonly name: string;
 }
 
+/**
+ * Whether the data of volume `v` is on host `h`: by its backend, or, before a driver created it, by the disk
+ * reserved for it. A customer may have asked for an attachment on a host that does not have the data.
+ */
+const VOLUME_ON_HOST = `(not v.shared and coalesce(
+  (select p.backend = coalesce(h.backend, '${LOCAL_BACKEND}') and (h.backend is not null or v.host_id = h.id)
+     from placed_resources p where p.kind = 'volume' and p.id = v.id::text),
+  v.host_id = h.id, false))`;
+
 export async function markVolumesLost(tx: Sql, hostId: string, now: Date): Promise<LostData[]> {
   return await tx.rows<LostData>(
-    `update volumes set lost_at = $2 where host_id = $1 and lost_at is null and deleted_at is null
-     returning id, customer_id, name`,
+    `update volumes v set lost_at = $2 from hosts h
+      where h.id = $1 and v.lost_at is null and v.deleted_at is null and ${VOLUME_ON_HOST}
+     returning v.id, v.customer_id, v.name`,
     [hostId, now],
   );
 }
@@ -92,14 +103,17 @@ export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Pro
 
 /**
  * Forgets that a lost backend has volumes and snapshots, so that their removal calls no one. The entries of
- * shared volumes stay: their data is not on the host.
+ * shared volumes stay: their data is not on the host. So does that of any volume that is not marked as lost:
+ * without it, the next attachment would create an empty volume.
  */
 export async function forgetStorage(tx: Sql, backend: string): Promise<void> {
   await tx.run(
     `delete from placed_resources p
       where backend = $1
         and (kind = 'snapshot'
-             or kind = 'volume' and not exists (select from volumes where id::text = p.id and shared))`,
+             or kind = 'volume'
+                and not exists (select from volumes where id::text = p.id
+                                   and (shared or lost_at is null and deleted_at is null)))`,
     [backend],
   );
 }
@@ -110,6 +124,15 @@ export async function listSharedVolumes(tx: Sql, backend: string): Promise<strin
     `select v.id from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
       where v.shared and p.backend = $1`,
     [backend],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Lists the volumes with a disk reserved on the host whose data is elsewhere. Lost ones are marked. */
+export async function listIntactVolumes(tx: Sql, hostId: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    'select id from volumes where host_id = $1 and lost_at is null and deleted_at is null',
+    [hostId],
   );
   return rows.map(({ id }) => id);
 }
@@ -216,7 +239,7 @@ const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
   (select count(*) from servers s join operations o on o.server_id = s.id
     where s.host_id = h.id and s.held_at is null and o.step = 'place' and o.last_fault is not null)
     as waiting_servers,
-  (select count(*) from volumes where host_id = h.id and deleted_at is null) as volumes,
+  (select count(*) from volumes v where v.deleted_at is null and ${VOLUME_ON_HOST}) as volumes,
   (select count(*) from ${SNAPSHOTS} where n.status <> 'error' and ${SNAPSHOT_ON_HOST}) as snapshots,
   (select count(*) from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
     where v.shared and p.backend = h.backend) as shared_volumes,

@@ -4,6 +4,7 @@
  */
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
 import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
@@ -139,6 +140,41 @@ export async function reserveDisk(tx: Sql, hostId: string, gb: number): Promise<
     [hostId, gb],
   );
   return reserved === 1;
+}
+
+/**
+ * Moves the disk reservation of a detached volume to the host that has its data, after an attachment on
+ * another host that never took place. It stays if the host of the data has no room for it by now. The caller
+ * holds the volume's lock.
+ */
+export async function returnReservation(tx: Sql, id: string): Promise<void> {
+  const drift = await tx.row<{ from: string | null; to: string; gb: number }>(
+    `select v.host_id as from, data.id as to, v.disk_gb as gb
+       from volumes v
+       join placed_resources p on p.kind = 'volume' and p.id = v.id::text
+       left join hosts own on own.id = v.host_id
+       join lateral (select h.id from hosts h
+                      where h.region_id = v.region_id and coalesce(h.backend, '${LOCAL_BACKEND}') = p.backend
+                      order by h.name limit 1) data on true
+      where v.id = $1 and v.server_id is null and not v.shared and v.lost_at is null and v.disk_gb > 0
+        and coalesce(own.backend, '${LOCAL_BACKEND}') <> p.backend`,
+    [id],
+  );
+  if (drift === undefined) return;
+  const { from, to, gb } = drift;
+  await lockHosts(
+    tx,
+    [from, to].filter((host) => host !== null),
+  );
+  await tx.run(
+    `with kept as (
+       update hosts set used_disk_gb = used_disk_gb + $gb
+        where id = $to and used_disk_gb + $gb <= disk_gb returning 1),
+     released as (
+       update hosts set used_disk_gb = used_disk_gb - $gb where id = $from and exists (select from kept))
+     update volumes set host_id = $to where id = $id and exists (select from kept)`,
+    { id, from, to, gb },
+  );
 }
 
 /** Locks hosts in id order, for a caller that moves disk space between them. */

@@ -66,6 +66,18 @@ export class LostWorld {
     return (await findVolume(this.world.db, this.region.customerId, id)) ?? assert.fail('no volume');
   }
 
+  /** Gives each host of the region a backend of the same name, as real ones have. */
+  async addBackends(): Promise<void> {
+    for (const name of this.region.hosts) {
+      await this.world.db.run(
+        `insert into backends (name, kind, address, fingerprint, region_id, state, created_at)
+         values ($1, 'host', 'host.example:7443', repeat('ab', 32), $2, 'active', $3)`,
+        [name, this.region.regionId, this.world.clock.now()],
+      );
+      await this.world.db.run('update hosts set backend = $1 where name = $1', [name]);
+    }
+  }
+
   /** Addresses and /64s that a lost host holds. */
   async heldAddresses(): Promise<number> {
     const row = await this.world.db.row<{ n: number }>(

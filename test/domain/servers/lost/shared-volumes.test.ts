@@ -69,15 +69,8 @@ describe('a shared volume of a lost host', () => {
 
 /** Puts the volume on storage that the hosts share, and gives the hosts backends. */
 async function shareVolume(volume: string, host: string): Promise<void> {
-  const { db, clock } = lost.world;
-  for (const name of lost.region.hosts) {
-    await db.run(
-      `insert into backends (name, kind, address, fingerprint, region_id, state, created_at)
-       values ($1, 'host', 'host.example:7443', repeat('ab', 32), $2, 'active', $3)`,
-      [name, lost.region.regionId, clock.now()],
-    );
-    await db.run('update hosts set backend = $1 where name = $1', [name]);
-  }
+  const { db } = lost.world;
+  await lost.addBackends();
   await db.run(
     `update hosts h set used_disk_gb = used_disk_gb - v.disk_gb from volumes v
       where v.id = $1 and h.id = v.host_id`,
