@@ -73,6 +73,11 @@ export async function findTransfer(tx: Sql, id: string): Promise<TransferRow | u
   return await tx.row<TransferRow>(`select ${COLUMNS} from transfers where id = $1`, [id]);
 }
 
+/** Returns the transfer that this fact caused. */
+export async function findTransferOfFact(tx: Sql, fact: string): Promise<TransferRow | undefined> {
+  return await tx.row<TransferRow>(`select ${COLUMNS} from transfers where fact = $1`, [fact]);
+}
+
 /** Returns the customer's balance in cents. */
 export async function readBalance(tx: Sql, customerId: string): Promise<bigint> {
   const row = await tx.row<{ balance_cents: bigint }>(

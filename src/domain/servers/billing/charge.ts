@@ -1,10 +1,10 @@
-/** Charges the next cycle of a server, and refunds the first one, or the unused rest of the last one. */
+/** Charges the next cycle of a server, and refunds the first one, or the time after a loss. */
 import { insufficientBalance } from '../../../kernel/fail.ts';
 import { mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { countCycles, readAnchorDay, setPaidUntil } from '../../../store/billing/cycles.ts';
-import { lockBalance } from '../../../store/ledger/ledger.ts';
+import { findTransferOfFact, lockBalance } from '../../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { charge, credit } from '../../ledger/transfer.ts';
@@ -75,32 +75,61 @@ export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: strin
 }
 
 /**
- * Refunds the part of the last charged cycle that begins at `since`, to the millisecond, rounded half up to
- * the cent. Returns the amount; 0 books nothing. The caller removes the server in the same transaction.
+ * Refunds the parts of all charged cycles after `since`, each to the millisecond, rounded half up to the
+ * cent. Returns their sum; 0 books nothing, and a cycle is refunded once. The caller locked the server and the
+ * balance, and removes the server in the same transaction.
  */
 export async function refundUnusedTime(
   tx: Sql,
   server: ServerRow,
   { since, reason, now }: { readonly since: Date; readonly reason: string; readonly now: Date },
 ): Promise<bigint> {
-  const { id, paid_until: end, billing_months: months, price_cents_cycle: cycleCents } = server;
-  const start = addMonths(end, -months, await readAnchorDay(tx, id));
-  const cycleMs = end.getTime() - start.getTime();
-  const unusedMs = Math.min(Math.max(end.getTime() - since.getTime(), 0), cycleMs);
-  const amountCents = mulDiv(cycleCents, BigInt(unusedMs), BigInt(cycleMs), 'half_up');
-  if (amountCents === 0n) return 0n;
-  await credit(
-    tx,
-    {
-      customerId: server.customer_id,
-      account: 'revenue',
-      amountCents,
-      type: 'refund',
-      resource: { kind: 'server', id },
-      description: `${server.plan_id} in ${server.region_id}, unused time: ${reason}`,
-      fact: `refund:${id}:${await countCycles(tx, id)}`,
-    },
-    now,
-  );
-  return amountCents;
+  let refundedCents = 0n;
+  for (const { cycle, start, end, cents } of await listCyclesAfter(tx, server, since)) {
+    const fact = `refund:${server.id}:${cycle}`;
+    const unusedMs = BigInt(end.getTime() - Math.max(start.getTime(), since.getTime()));
+    const amountCents = mulDiv(cents, unusedMs, BigInt(end.getTime() - start.getTime()), 'half_up');
+    if (amountCents === 0n || (await findTransferOfFact(tx, fact))) continue;
+    const { id, customer_id: customerId, plan_id: planId, region_id: regionId } = server;
+    const resource = { kind: 'server', id } as const;
+    const description = `${planId} in ${regionId}, unused time: ${reason}`;
+    const booked = { customerId, account: 'revenue', amountCents, type: 'refund', resource } as const;
+    await credit(tx, { ...booked, description, fact }, now);
+    refundedCents += amountCents;
+  }
+  return refundedCents;
+}
+
+interface ChargedCycle {
+  readonly cycle: number;
+  readonly start: Date;
+  readonly end: Date;
+  /** The amount charged for it. */
+  readonly cents: bigint;
+}
+
+/** Lists the charged cycles that end after `since`, latest first: only the end of the last one is stored. */
+async function listCyclesAfter(tx: Sql, server: ServerRow, since: Date): Promise<ChargedCycle[]> {
+  const { id, billing_months: months } = server;
+  const cycles: ChargedCycle[] = [];
+  let cycle = await countCycles(tx, id);
+  let charged = await findTransferOfFact(tx, `cycle:${id}:${cycle}`);
+  let end = server.paid_until;
+  let anchorDay = await readAnchorDay(tx, id);
+  while (charged !== undefined && end > since) {
+    const start = addMonths(end, -months, anchorDay);
+    cycles.push({ cycle, start, end, cents: charged.amount_cents });
+    cycle -= 1;
+    const previous = await findTransferOfFact(tx, `cycle:${id}:${cycle}`);
+    const isFirstOfRun = charged.created_at.getTime() === start.getTime();
+    if (previous && isFirstOfRun && previous.created_at < addMonths(start, -months, anchorDay)) {
+      // It was charged from then on, after a suspension. The previous cycle ended earlier.
+      anchorDay = previous.created_at.getUTCDate();
+      end = addMonths(previous.created_at, months, anchorDay);
+    } else {
+      end = start;
+    }
+    charged = previous;
+  }
+  return cycles;
 }
