@@ -23,7 +23,13 @@ import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor, requireActionAllowed } from '../servers/lock-server.ts';
-import { firstFreeDevice, moveDiskReservation, requireDiskQuota, requireNotMoving } from './disk.ts';
+import {
+  firstFreeDevice,
+  moveDiskReservation,
+  requireDiskQuota,
+  requireNotMoving,
+  throwVolumeLost,
+} from './disk.ts';
 import { volumeObject } from './read.ts';
 
 /**
@@ -46,8 +52,7 @@ export async function attachVolume(
     const server = await lockNamedServer(tx, customerId, body.server);
     await lockBalance(tx, customerId);
     const volume = requireDetached(await lockVolume(tx, customerId, id));
-    if (volume.lost_at !== null)
-      fail('conflict_state', {}, 'The data of this volume was lost with its machine. Delete the volume.');
+    if (volume.lost_at !== null) throwVolumeLost();
     await requireNotMoving(tx, id);
     const maxVolumes = await requireCompatible(service, tx, volume, server);
     if (volume.disk_gb === 0) {

@@ -20,7 +20,7 @@ import {
 } from '../../store/volumes/volumes.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { requireDiskQuota, requireNotMoving } from './disk.ts';
+import { requireDiskQuota, requireNotMoving, throwVolumeLost } from './disk.ts';
 import { volumeObject } from './read.ts';
 
 /**
@@ -60,8 +60,8 @@ export async function createVolume(
 }
 
 /**
- * Renames a volume or grows it online. Refuses with `not_found`, `invalid_value` (smaller), `limit_reached`,
- * and `unavailable` (no disk space on its host).
+ * Renames a volume or grows it online. Refuses with `not_found`, `conflict_state` (lost or moving),
+ * `invalid_value` (smaller), `limit_reached`, and `unavailable` (no disk space on its host).
  */
 export async function updateVolume(
   service: Service,
@@ -82,6 +82,7 @@ export async function updateVolume(
     if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     const size_gb = patch.size_gb ?? volume.size_gb;
+    if (volume.lost_at !== null && patch.size_gb !== undefined) throwVolumeLost();
     const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
     const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });
     if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });

@@ -47,6 +47,10 @@ export async function requireNotMoving(tx: Sql, volumeId: string): Promise<void>
     fail('conflict_state', {}, 'The volume is moving to another host. Try again when that is done.');
 }
 
+export function throwVolumeLost(): never {
+  fail('conflict_state', {}, 'The data of this volume was lost with its machine. Delete the volume.');
+}
+
 /** Returns the letters of a device after the server's own disk: b … z, aa, ab … */
 function deviceLetters(n: number): string {
   const last = String.fromCharCode(97 + (n % 26));

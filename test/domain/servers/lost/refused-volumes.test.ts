@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { attachVolume, detachVolume } from '../../../../src/domain/volumes/attach.ts';
+import { updateVolume } from '../../../../src/domain/volumes/change.ts';
 import { ensureVolume } from '../../../../src/domain/volumes/ensure.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { parseId } from '../../../../src/kernel/ids.ts';
@@ -122,5 +123,16 @@ describe('a volume that another host refused', () => {
     await attachVolume(service, region.actor, volume, { server: onA });
     await lost.world.runUntilIdle();
     assert.equal((await lost.volume(volume)).server_id, parseId('server', onA));
+  });
+});
+
+describe('a lost volume', () => {
+  it('cannot grow, and can be renamed', async () => {
+    const { service } = lost.world;
+    await lost.lose(a, 'refund');
+    await refused(updateVolume(service, region.actor, volume, { size_gb: 20 }));
+    await lost.world.runUntilIdle();
+    await refused(updateVolume(service, region.actor, volume, { size_gb: 20 }));
+    assert.equal((await updateVolume(service, region.actor, volume, { name: 'gone' })).name, 'gone');
   });
 });
