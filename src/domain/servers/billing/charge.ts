@@ -76,8 +76,8 @@ export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: strin
 
 /**
  * Refunds the parts of all charged cycles after `since`, each to the millisecond, rounded half up to the
- * cent. Returns their sum; 0 books nothing, and a cycle is refunded once. The caller locked the server and the
- * balance, and removes the server in the same transaction.
+ * cent. Returns their sum; 0 books nothing, and a cycle is refunded once. The caller locked the server and
+ * the balance, and removes the server in the same transaction.
  */
 export async function refundUnusedTime(
   tx: Sql,
