@@ -109,17 +109,19 @@ async function mailLostStorage(
 export async function fenceHost(service: Service, name: string): Promise<bigint> {
   const { db, clock, settings } = service;
   const now = clock.now();
-  const released = await db.transaction(async (tx) => {
+  const count = await db.transaction(async (tx) => {
     const host = (await lockHost(tx, name)) ?? throwHostNotFound(name);
     if (host.lost_at === null)
       throw new OperatorError(`host ${name} is not lost: run skerryd hosts lost ${name} first`);
     const freeFrom = new Date(now.getTime() + settings.addressRestDays * DAY_MS);
-    const count = await fenceRow(tx, host.id, { now, freeFrom });
+    const { released, named } = await fenceRow(tx, host.id, { now, freeFrom });
+    // It has run, or never does without DNS.
+    await enqueueTasks(tx, { kind: 'rdns', subjects: named, now });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.fence', resource: name }, now);
-    return count;
+    return released;
   });
   service.wake();
-  return released;
+  return count;
 }
 
 function throwHostNotFound(name: string): never {

@@ -32,6 +32,15 @@ export const LOST_HOST_INVARIANTS: readonly Invariant[] = [
              or h.fenced_at is not null)`,
   },
   {
+    name: 'reserved addresses have a reason',
+    description: 'addresses without a server are available at some time, are held, or have a published name',
+    source: `${POOL} as pool where server_id is null`,
+    violations: `select p.id from ${POOL} as p
+      where p.server_id is null and p.held_by is null and p.free_from = 'infinity'
+        and not exists (select from published_rdns d
+                         where d.free_from is not null and d.address <<= p.id::inet)`,
+  },
+  {
     name: 'lost volumes use no disk',
     description: 'every lost volume is detached and uses no disk, or has its task',
     source: 'volumes where lost_at is not null',

@@ -180,38 +180,44 @@ export async function releaseLostVolume(tx: Sql, id: string): Promise<void> {
   );
 }
 
-/** Records that the machine is off for good, and lets its addresses rest until `freeFrom`. */
+/**
+ * Records that the machine is off for good, and lets its addresses rest until `freeFrom`. Returns how many,
+ * and the servers whose task `rdns` releases those with names.
+ */
 export async function fenceHost(
   tx: Sql,
   hostId: string,
   { now, freeFrom }: { readonly now: Date; readonly freeFrom: Date },
-): Promise<bigint> {
+): Promise<{ readonly released: bigint; readonly named: readonly string[] }> {
   await tx.run('update hosts set fenced_at = coalesce(fenced_at, $2) where id = $1', [hostId, now]);
   // An address whose name is still published stays reserved until the name is withdrawn.
-  await tx.run(
+  const names = await tx.rows<{ server_id: string }>(
     `update published_rdns d set free_from = $2
       where d.free_from is not null
         and (exists (select from ipv4_addresses where addr = d.address and held_by = $1)
              or exists (select from ipv6_prefixes
-                         where prefix = network(set_masklen(d.address, 64)) and held_by = $1))`,
+                         where d.address <<= prefix and held_by = $1))
+     returning server_id`,
     [hostId, freeFrom],
   );
   const row = await tx.row<{ n: bigint }>(
     `with four as (
        update ipv4_addresses a
           set held_by = null, free_from = case when exists (
-                select from published_rdns d where d.address = a.addr) then free_from else $2 end
+                select from published_rdns d
+                 where d.address = a.addr and d.free_from is not null) then free_from else $2 end
         where held_by = $1 returning 1),
      six as (
        update ipv6_prefixes x
           set held_by = null, free_from = case when exists (
-                select from published_rdns d where family(d.address) = 6 and d.address <<= x.prefix)
+                select from published_rdns d
+                 where family(d.address) = 6 and d.address <<= x.prefix and d.free_from is not null)
               then free_from else $2 end
         where held_by = $1 returning 1)
      select (select count(*) from four) + (select count(*) from six) as n`,
     [hostId, freeFrom],
   );
-  return row?.n ?? 0n;
+  return { released: row?.n ?? 0n, named: [...new Set(names.map(({ server_id: id }) => id))] };
 }
 
 /** Counts of everything on a host, and of the things that wait for it once it is lost. */

@@ -9,6 +9,10 @@ export const LOST_HOST_BREAKS: Record<string, readonly string[]> = {
     `update ipv6_prefixes set free_from = now() where held_by is not null`,
     `update hosts set fenced_at = now() where lost_at is not null`,
   ],
+  'reserved addresses have a reason': [
+    `update ipv4_addresses set held_by = null where held_by is not null`,
+    `update ipv6_prefixes set held_by = null where held_by is not null`,
+  ],
   'lost volumes use no disk': [`update volumes set disk_gb = size_gb where lost_at is not null`],
   'lost snapshots have failed': [`update snapshots set status = 'ready' where lost_at is not null`],
 };

@@ -162,6 +162,39 @@ describe('a lost host', () => {
     assert.deepEqual(await region.freeAddresses(), { four: free.four + 1, six: free.six + 1 });
   });
 
+  it('lets addresses with a published name rest as usual, also without DNS', async () => {
+    const { service, db, clock } = lost.world;
+    const { id } = await region.running();
+    const { ipv4 } = await region.server(id);
+    const host = await lost.hostOf(id);
+    const free = await region.freeAddresses();
+    const row = `insert into published_rdns (address, server_id, host) values ($1::inet, $2, 'a.example')`;
+    await db.run(row, [ipv4, id]);
+    await lost.lose(host, 'refund');
+    await lost.world.runUntilIdle();
+    // As if DNS was in use until the server was removed.
+    await db.run('update published_rdns set free_from = $2 where server_id = $1', [id, clock.now()]);
+    assert.equal(await fenceHost(service, host), 2n);
+    await lost.world.runUntilIdle();
+    clock.advanceS((7 * DAY_MS) / 1000);
+    assert.deepEqual(await region.freeAddresses(), { four: free.four + 1, six: free.six + 1 });
+  });
+
+  it('lets addresses rest as usual whose names were never withdrawn', async () => {
+    const { service, db, clock } = lost.world;
+    const { id } = await region.running();
+    const { ipv4 } = await region.server(id);
+    const host = await lost.hostOf(id);
+    const free = await region.freeAddresses();
+    const row = `insert into published_rdns (address, server_id, host) values ($1::inet, $2, 'a.example')`;
+    await db.run(row, [ipv4, id]);
+    await lost.lose(host, 'refund');
+    await lost.world.runUntilIdle();
+    await fenceHost(service, host);
+    clock.advanceS((7 * DAY_MS) / 1000);
+    assert.deepEqual(await region.freeAddresses(), { four: free.four + 1, six: free.six + 1 });
+  });
+
   it('takes its volumes and snapshots with it, attached or not', async () => {
     await region.reset([4, 4]);
     const { service } = lost.world;
