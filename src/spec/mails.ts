@@ -64,6 +64,8 @@ export interface MailData {
     readonly refundedCents: bigint | null;
     /** Whether it keeps its addresses. */
     readonly keepsAddresses: boolean;
+    /** Whether it is suspended and not paid: it is installed again once it is paid. */
+    readonly isSuspended: boolean;
   };
   /** The names of volumes and snapshots that were lost with a host, at most some of each. */
   storage_lost: {

@@ -127,3 +127,22 @@ export async function listOperatorAudit(
     { ...filter, limit },
   );
 }
+
+/** Whether the action was recorded for the customer's resource since then. */
+export async function wasAudited(
+  tx: Sql,
+  entry: {
+    readonly customerId: string;
+    readonly resource: string;
+    readonly action: string;
+    readonly since: Date;
+  },
+): Promise<boolean> {
+  const found = await tx.row(
+    `select from audit_events
+      where customer_id = $customerId and resource = $resource and action = $action and created_at >= $since
+      limit 1`,
+    entry,
+  );
+  return found !== undefined;
+}

@@ -28,7 +28,10 @@ function sample(name: string): MailData {
     server_suspended: { ...cost, reason: 'balance', suspendedAt: NOW, destroyAt: LATER },
     destruction_warning: { ...cost, reason: 'not_renewed', days: 1, destroyAt: LATER },
     server_destroyed: { server: name, reason: 'balance', suspendedAt: NOW, destroyedAt: LATER },
-    server_lost: { server: name, lostAt: NOW, refundedCents: 412n, keepsAddresses: false },
+    server_lost: {
+      ...{ server: name, lostAt: NOW, refundedCents: 412n },
+      ...{ keepsAddresses: false, isSuspended: false },
+    },
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },

@@ -122,7 +122,13 @@ function refundedParagraphs(refundedCents: bigint): readonly string[] {
   ];
 }
 
-function rebuiltParagraphs({ keepsAddresses }: MailData['server_lost']): readonly string[] {
+const SUSPENDED_PARAGRAPHS: readonly string[] = [
+  'The server stays suspended, and its grace period continues. When it is paid, we install it again on ' +
+    'another machine, from its image and with its SSH keys. You can delete it instead:',
+];
+
+function rebuiltParagraphs({ keepsAddresses, isSuspended }: MailData['server_lost']): readonly string[] {
+  if (isSuspended) return SUSPENDED_PARAGRAPHS;
   return [
     'We are installing the server again on another machine, from its image and with its SSH keys. Its paid ' +
       `time stays the same. ${

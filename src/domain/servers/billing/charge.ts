@@ -4,8 +4,10 @@ import { mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { countCycles, readAnchorDay, setPaidUntil } from '../../../store/billing/cycles.ts';
+import { findLossOfServer } from '../../../store/inventory/lost-hosts.ts';
 import { findTransferOfFact, lockBalance } from '../../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
+import { enqueueTask } from '../../../store/tasks.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { charge, credit } from '../../ledger/transfer.ts';
 import { recordEvent } from '../../record.ts';
@@ -19,6 +21,9 @@ export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date):
   const price = await priceFrom(tx, server, now);
   const balanceCents = (await lockBalance(tx, server.customer_id)) ?? 0n;
   if (balanceCents < price.cycleCents) insufficientBalance(balanceCents, price.cycleCents);
+  // A suspended server whose host is lost waits for this charge.
+  if (await findLossOfServer(tx, server.id))
+    await enqueueTask(tx, { kind: 'lost_server', subject: server.id, now });
   return await chargeCycle(tx, server, { from: now, anchorDay: now.getUTCDate(), price }, now);
 }
 

@@ -2,6 +2,7 @@
 import { formatId, newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
+import { wasAudited } from '../../../store/audit.ts';
 import { findLossOfServer, type HostLoss } from '../../../store/inventory/lost-hosts.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { findMove } from '../../../store/servers/moves.ts';
@@ -25,6 +26,8 @@ import { auditServer, moveServer, recordServerEvent } from '../transition.ts';
 
 /** Until a legal hold is checked again. */
 const HELD_WAIT_MS = 10 * MINUTE_MS;
+/** Until the suspension of a server that is not paid is checked again. */
+const SUSPENDED_WAIT_MS = 10 * MINUTE_MS;
 
 export async function settleLostServer(service: Service, serverId: string): Promise<TaskResult> {
   const result = await service.db.transaction(async (tx): Promise<TaskResult> => {
@@ -38,8 +41,9 @@ export async function settleLostServer(service: Service, serverId: string): Prom
       return { againMs: HELD_WAIT_MS };
     }
     const isPlacing = operation?.step === 'place';
-    if (!isPlacing) await announceLoss(tx, server, service.clock.now());
+    if (!isPlacing) await announceLoss(tx, server, loss, service.clock.now());
     if (loss.lost_servers === 'refund') await refundAndRemove(tx, service, server, loss);
+    else if (isUnpaid(server, service.clock.now())) return await awaitPayment(tx, service, server, loss);
     else if (!isPlacing) await startRebuild(tx, service, server, loss);
     return 'done';
   });
@@ -49,8 +53,9 @@ export async function settleLostServer(service: Service, serverId: string): Prom
 }
 
 /**
- * Ends an operation of a server under a legal hold, which would wait for the host. An install under way
- * stays until the hold is lifted: the server has no other state to return to.
+ * Ends an operation of a server that stays on the host, which would wait for it. An install under way stays
+ * until a legal hold is lifted: the server has no other state to return to. So does a move whose target is
+ * lost.
  */
 async function endHeldOperation(
   tx: Sql,
@@ -59,9 +64,11 @@ async function endHeldOperation(
   now: Date,
 ): Promise<void> {
   if (kind === 'provision' || kind === 'rebuild' || kind === 'restore' || kind === 'destroy') return;
+  const move = kind === 'move' ? await findMove(tx, server.id) : undefined;
+  // The source has the only copy. Ending the move would delete it.
+  if (move?.state === 'switched' && move.to_lost) return;
   await deleteOperation(tx, id);
   if (kind === 'move') {
-    const move = await findMove(tx, server.id);
     const state = move?.state === 'switched' ? 'moved' : 'kept';
     if (move) await recordMoveEnd(tx, move, { state, fault: 'the host is lost', now });
   }
@@ -69,7 +76,31 @@ async function endHeldOperation(
   if (kind !== 'suspend') await auditServer(tx, server, `server.${kind}`, now, 'error');
 }
 
-async function announceLoss(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+function isUnpaid(server: ServerRow, now: Date): boolean {
+  return server.status === 'suspended' && server.paid_until <= now;
+}
+
+/**
+ * A suspended server that is not paid stays suspended, in the same grace period. It is installed again when
+ * it is paid: the charge makes this task due.
+ */
+async function awaitPayment(
+  tx: Sql,
+  service: Service,
+  server: ServerRow,
+  loss: HostLoss,
+): Promise<TaskResult> {
+  const operation = await findServerOperation(tx, server.id);
+  if (operation) await endHeldOperation(tx, server, operation, service.clock.now());
+  await mailLoss(tx, service, server, { loss, refundedCents: null });
+  return { againMs: SUSPENDED_WAIT_MS };
+}
+
+/** Once, although the task of a suspended server runs many times. */
+async function announceLoss(tx: Sql, server: ServerRow, loss: HostLoss, now: Date): Promise<void> {
+  const resource = formatId('server', server.id);
+  const { customer_id: customerId } = server;
+  if (await wasAudited(tx, { customerId, resource, action: 'server.lose', since: loss.lost_at })) return;
   await auditServer(tx, server, 'server.lose', now);
   await recordServerEvent(tx, server, 'server.lost', now);
 }
@@ -120,9 +151,11 @@ async function mailLoss(
   server: ServerRow,
   { loss, refundedCents }: { readonly loss: HostLoss; readonly refundedCents: bigint | null },
 ): Promise<void> {
+  const isSuspended = refundedCents === null && isUnpaid(server, clock.now());
   const keepsAddresses = refundedCents === null && loss.fenced_at !== null;
-  const data = { server: server.name, lostAt: loss.lost_at, refundedCents, keepsAddresses };
-  const cause = `lost:${server.id}:${loss.host_id}:${refundedCents === null ? 'rebuild' : 'refund'}`;
+  const data = { server: server.name, lostAt: loss.lost_at, refundedCents, keepsAddresses, isSuspended };
+  const next = refundedCents === null ? 'rebuild' : 'refund';
+  const cause = `lost:${server.id}:${loss.host_id}:${isSuspended ? 'suspended' : next}`;
   const mail = { customerId: server.customer_id, kind: 'server_lost', cause, data } as const;
   await enqueueMail(tx, mail, clock.now(), keys);
 }

@@ -5,6 +5,7 @@
 
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import { deleteMove, findMove, lockMove, type MoveRow, requeueMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findServer } from '../../../store/servers/servers.ts';
@@ -18,9 +19,15 @@ import { requireMoves, transferOf } from './transfer.ts';
 /** Failed moves after which a server stays, unless its host is drained. */
 const ATTEMPTS_MAX = 5;
 
+/** Until a legal hold is checked again. */
+const HELD_WAIT_MS = MINUTE_MS;
+
 /** Deletes the copy on the host without the machine. */
 export async function forgetCopy(service: Service, move: MoveRow): Promise<TaskResult> {
   const loser = move.state === 'moved' ? 'from' : 'to';
+  // The only copy that is left of a server under a legal hold.
+  if (loser === 'from' && move.to_lost && (await findServer(service.db, move.server_id))?.held_at)
+    return { againMs: HELD_WAIT_MS };
   // A lost host is never called again.
   if (!(loser === 'from' ? move.from_lost : move.to_lost))
     await withDriverTimeout(requireMoves(service).forget(transferOf(service, move), loser));
