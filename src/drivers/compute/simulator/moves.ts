@@ -101,8 +101,7 @@ export class SimulatedMoves implements MachineMoves {
       if (await isHostDown(tx, move.to)) throw hostUnreachable(move.to);
       const row = await lockMove(tx, move.id);
       if (row?.target === 'runs') return;
-      const isSent = row?.source === 'sending' && row.ends_at !== null && row.ends_at <= this.#clock.now();
-      if (!isSent || row.target === 'gone')
+      if (!row || !isSent(row, this.#clock.now()) || row.target === 'gone')
         throw new ComputeError('refused', 'the target does not have the machine');
       // Its attachments refer to the machine, so they move with it.
       const moved = await tx.run('update sim.machines set host = $3 where id = $1 and host = $2', [
@@ -131,8 +130,12 @@ export class SimulatedMoves implements MachineMoves {
       if (await isHostDown(tx, move[host])) throw hostUnreachable(move[host]);
       const row = await lockMove(tx, move.id);
       if (row === undefined) return;
-      const hasMachine = (row.target === 'runs') === (host === 'to');
+      const isTaken = row.target === 'runs';
+      const hasMachine = host === 'to' ? isTaken : !isTaken && !isSent(row, this.#clock.now());
       if (hasMachine) throw new ComputeError('refused', 'this host has the machine');
+      // The target was lost before it took over. The source cannot know.
+      if (host === 'from' && !isTaken)
+        await tx.run('delete from sim.machines where id = $1', [move.machineId]);
       await tx.run(`update sim.moves set ${host === 'to' ? 'target' : 'source'} = 'gone' where id = $1`, [
         move.id,
       ]);
@@ -143,6 +146,11 @@ export class SimulatedMoves implements MachineMoves {
     if (await this.#faults.consume('compute', `moves.${verb}`))
       throw new ComputeError('transient', 'simulated fault');
   }
+}
+
+/** Whether the target may take over. */
+function isSent({ source, ends_at: endsAt }: MoveRow, now: Date): boolean {
+  return source === 'sending' && endsAt !== null && endsAt <= now;
 }
 
 function progressAt(
