@@ -46,6 +46,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       superviseMachines: true,
       examine: true,
     }),
+    ...methodNames<Required<Pick<ComputeDriver, 'readFacts'>>>({ readFacts: true }),
     ...methodNames<MachineMoves>({
       receive: true,
       send: true,
