@@ -208,7 +208,7 @@ export async function finishIncoming(
   });
 }
 
-/** QEMU has all of the guest, which it will run on `cont`. It may still load the last that the source sent. */
+/** QEMU has all of the guest, which it will run on `cont`. It may still be loading the end of it. */
 async function requireArrived(host: QemuHost, record: MachineRecord): Promise<void> {
   const deadline = performance.now() + LOAD_MAX_MS;
   for (;;) {
