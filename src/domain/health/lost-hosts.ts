@@ -1,14 +1,9 @@
 /** Findings about hosts that do not come back, until nothing of them is left. */
+import type { HostFinding } from '../../ports/compute.ts';
 import { type HostContents, listLostHosts } from '../../store/inventory/lost-hosts.ts';
 import type { Service } from '../context.ts';
 
-interface LostHostFinding {
-  readonly level: 'note' | 'warn';
-  readonly subject: 'hosts';
-  readonly message: string;
-}
-
-export async function lostHostFindings({ db }: Pick<Service, 'db'>): Promise<LostHostFinding[]> {
+export async function lostHostFindings({ db }: Pick<Service, 'db'>): Promise<HostFinding[]> {
   return (await listLostHosts(db)).flatMap((host) => {
     const left = describeRest(host);
     if (left.length === 0)
@@ -17,7 +12,7 @@ export async function lostHostFindings({ db }: Pick<Service, 'db'>): Promise<Los
   });
 }
 
-function describe(level: LostHostFinding['level'], { name }: HostContents, text: string): LostHostFinding {
+function describe(level: 'note' | 'warn', { name }: HostContents, text: string): HostFinding {
   return { level, subject: 'hosts', message: `${name} is lost: ${text}` };
 }
 
