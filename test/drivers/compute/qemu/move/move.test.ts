@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { findProcesses, killIfAlive } from '../../../../../src/drivers/compute/qemu/processes.ts';
 import type { MachineSpec } from '../../../../../src/ports/compute.ts';
@@ -38,6 +38,13 @@ describe('moving a machine between two hosts', REAL_MACHINES, () => {
   });
   after(async () => await moving?.close());
 
+  // The tests share one guest. Without it, each would wait for minutes.
+  let hasFailed = false;
+  beforeEach(() => assert.ok(!hasFailed, 'an earlier test failed'));
+  afterEach((t) => {
+    hasFailed ||= !(t as unknown as { readonly passed: boolean }).passed;
+  });
+
   async function stateAt(side: Side): Promise<string> {
     return (await side.driver.observe([spec.id]))[0]?.state ?? 'nothing';
   }
@@ -69,7 +76,7 @@ describe('moving a machine between two hosts', REAL_MACHINES, () => {
       const tookMs = Math.round(performance.now() - began);
       assert.equal(progress.state, 'sent', progress.message ?? '');
       [here, there] = [there, here];
-      assert.ok(await echo.exchange(), 'the connection broke');
+      if (!(await echo.exchange())) assert.fail(`the connection broke: ${await moving.describe(spec)}`);
       const answered = pings.answers;
       await moving.world.eventually(async () => pings.answers > answered);
       const lostMs = await pings.stop();

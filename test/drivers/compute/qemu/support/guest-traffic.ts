@@ -2,8 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const PING_EVERY_MS = 20;
+/** For a busy guest without KVM. */
+const EXCHANGE_MAX_MS = 60_000;
 
 /** Starts a program in a network namespace. */
 function inNamespace(netns: string, args: readonly string[]): ChildProcess {
@@ -23,12 +26,15 @@ export class EchoConnection {
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Sends a line and waits until it is back. */
+  /** Sends a line and waits until it is back. False: another line came, or none in time. */
   async exchange(): Promise<boolean> {
     const line = `line ${this.#sent++}`;
     this.#child.stdin?.write(`${line}\n`);
-    const { value } = await this.#lines.next();
-    return value === line;
+    const answered = await Promise.race([
+      this.#lines.next(),
+      pause(EXCHANGE_MAX_MS, undefined, { ref: false }),
+    ]);
+    return answered?.value === line;
   }
 
   close(): void {

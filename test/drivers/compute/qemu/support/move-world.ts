@@ -18,6 +18,7 @@ import {
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { openQemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
+import { withQmp } from '../../../../../src/drivers/compute/qemu/qmp.ts';
 import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
 import type { ComputeDriver, MachineSpec, VolumeSpec } from '../../../../../src/ports/compute.ts';
@@ -29,6 +30,9 @@ import { type QemuWorld, qemuWorld } from './qemu-world.ts';
 /** For a guest without KVM that is busy. */
 const SSH_MAX_MS = 120_000;
 const SSH_PATIENCE = ['-o', 'ConnectTimeout=100'];
+
+/** A move of a busy guest takes seconds on an idle machine. */
+const MOVE_MAX_MS = 240_000;
 
 /** The wire between the clients and the second host. */
 const WIRE = { host: '172.31.254.1', outside: '172.31.254.2' };
@@ -57,6 +61,8 @@ export interface MoveWorld {
   move(spec: MachineSpec, from: Side, to: Side, volumes?: readonly VolumeSpec[]): Promise<MoveProgress>;
   /** Runs a command in the guest, wherever it runs. */
   ssh(spec: MachineSpec, command: string): Promise<string>;
+  /** What QEMU says on both hosts, and the clients' route, for a failure's message. */
+  describe(spec: MachineSpec): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -91,15 +97,27 @@ export async function moveWorld(): Promise<MoveWorld> {
   const createMove: MoveWorld['createMove'] = (spec, from, to) => ({
     ...{ id: `move-${moves++}`, machineId: spec.id, from: from.name, to: to.name, key: randomBytes(32) },
   });
+  const describe: MoveWorld['describe'] = async ({ id, ipv4 }) => {
+    const sides = [one, three].map(async ({ name, host }) => {
+      const told = await withQmp(host, id, async (qmp) =>
+        qmp ? [await qmp.execute('query-status'), await qmp.execute('query-migrate')] : 'no QEMU',
+      );
+      return `${name}: ${JSON.stringify(told)}`;
+    });
+    const route = world.net.runOutside('ip', ['route', 'get', ipv4.address]);
+    return (await Promise.all([...sides, route])).join('\n');
+  };
   const send: MoveWorld['send'] = async (move, machine) => {
     const endpoint = await sideOf(move.to).driver.moves.receive(move, machine);
+    const deadline = performance.now() + MOVE_MAX_MS;
     for (;;) {
       const progress = await sideOf(move.from).driver.moves.send(move, endpoint);
       if (progress.state !== 'copying') return progress;
+      if (performance.now() > deadline) assert.fail(`still copying: ${await describe(machine.spec)}`);
     }
   };
   return {
-    ...{ world, one, three, createMove, send },
+    ...{ world, one, three, createMove, send, describe },
     start: async (id, wanted = {}) => {
       const spec = machineSpec({ id, host: 'one', ...world.machine, ...wanted });
       await world.driver.ensure(spec);
