@@ -10,7 +10,8 @@ import { announceMachines, birdFile } from '../../../../../src/drivers/compute/q
 import { unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
 import { findProgram, skipUnlessInstalled } from '../../../../support/installed-programs.ts';
-import { BgpWorld, GUEST, readDocumentedConfiguration } from '../support/bgp-world.ts';
+import { BgpWorld, GUEST } from '../support/bgp-world.ts';
+import { readDocumentedConfiguration } from '../support/bird.ts';
 import { NET_SKIP, NetWorld } from '../support/net-world.ts';
 
 const SKIP = NET_SKIP || skipUnlessInstalled(findProgram(['bird']), 'needs bird2');

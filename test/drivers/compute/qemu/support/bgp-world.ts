@@ -3,22 +3,25 @@
  * namespace. A guest is a namespace too, connected to its host by a link that has the name of its tap.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
-import { birdc } from '../../../../../src/drivers/compute/qemu/net/announce.ts';
 import { plugNetwork, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { type MachineRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
+import { hostConfiguration, routerConfiguration, startBird, stopBird } from './bird.ts';
 
-/** The example of the docs, whose addresses are those of this world. */
-const CONFIGURATION = new URL('../../../../../docs/operators/networking.md', import.meta.url);
 const WAIT_MAX_MS = 60_000;
+
+const ROUTER = { 4: '198.51.100.1', 6: '2001:db8:100::1' };
+const SESSIONS = {
+  a: { host: { 4: '198.51.100.11', 6: '2001:db8:100::11' }, router: ROUTER },
+  b: { host: { 4: '198.51.100.12', 6: '2001:db8:100::12' }, router: ROUTER },
+};
 
 export const GUEST = {
   ipv4: { address: '203.0.113.10', gateway: '203.0.113.1' },
@@ -33,20 +36,11 @@ export interface BgpHost {
   readonly socket: string;
 }
 
-/** Returns the configuration of BIRD in the docs. */
-export async function readDocumentedConfiguration(): Promise<string> {
-  const page = await readFile(CONFIGURATION, 'utf8');
-  const [, text] = /```text\n(log syslog all;\n[\s\S]*?)```/.exec(page) ?? [];
-  assert.ok(text !== undefined, 'the page has no configuration of BIRD');
-  return text;
-}
-
 export class BgpWorld {
   readonly hosts: readonly [a: BgpHost, b: BgpHost];
   readonly #folder: string;
   readonly #prefix: string;
   readonly #daemons = new Map<string, ChildProcess>();
-  #configuration = '';
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -57,9 +51,8 @@ export class BgpWorld {
   static async open(): Promise<BgpWorld> {
     const world = new BgpWorld(await mkdtemp(join(tmpdir(), 'skerry-bgp-')));
     try {
-      world.#configuration = await readDocumentedConfiguration();
       await world.#createNetwork();
-      await world.startBird('router', routerConfiguration());
+      await world.startBird('router', routerConfiguration(ROUTER[4], Object.values(SESSIONS)));
       for (const host of world.hosts) await world.startHostBird(host);
       return world;
     } catch (error) {
@@ -133,37 +126,17 @@ export class BgpWorld {
 
   /** Starts BIRD with the configuration of the docs, on short timers. */
   async startHostBird({ name, folder }: BgpHost): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    const number = name === 'a' ? '11' : '12';
-    const text = this.#configuration
-      .replaceAll('198.51.100.11', `198.51.100.${number}`)
-      .replaceAll('2001:db8:100::11', `2001:db8:100::${number}`)
-      .replaceAll('/run/', `${folder}/`)
-      .replaceAll('log syslog all;', '')
-      .replaceAll('hold time 30;', TIMERS);
-    await this.startBird(name, text);
+    await this.startBird(name, await hostConfiguration(SESSIONS[name], folder));
   }
 
   async startBird(name: string, text: string): Promise<void> {
-    const folder = join(this.#folder, name);
-    await mkdir(folder, { recursive: true });
-    const file = join(folder, 'bird.conf');
-    await writeFile(file, text);
-    const args = ['-f', '-c', file, '-s', join(folder, 'bird.ctl'), '-P', join(folder, 'bird.pid')];
-    const command = [`--net=/run/netns/${this.#netns(name)}`, 'bird', ...args];
-    this.#daemons.set(name, spawn('nsenter', command, { stdio: 'ignore' }));
-    const socket = join(folder, 'bird.ctl');
-    const [{ host }] = this.hosts;
-    await this.until(async () => /ready/.test(await birdc(host, socket, ['show', 'status'])), 'BIRD starts');
+    this.#daemons.set(name, await startBird(this.#netns(name), join(this.#folder, name), text));
   }
 
   async stopBird(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const daemon = this.#daemons.get(name);
     this.#daemons.delete(name);
-    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
-    const ended = once(daemon, 'exit');
-    daemon.kill(signal);
-    await ended;
+    if (daemon) await stopBird(daemon, signal);
   }
 
   /** Gives the guest a link to the host, and its network there. */
@@ -227,25 +200,6 @@ export class BgpWorld {
       await run('ip', ['netns', 'delete', this.#netns(name)]).catch(() => undefined);
     await rm(this.#folder, { recursive: true, force: true });
   }
-}
-
-const TIMERS =
-  'hold time 6; keepalive time 2; connect delay time 1; connect retry time 1; error wait time 1, 2;';
-
-function routerConfiguration(): string {
-  const session = (family: 4 | 6, n: number) => {
-    const host = family === 4 ? `198.51.100.${n}` : `2001:db8:100::${n}`;
-    const own = family === 4 ? '198.51.100.1' : '2001:db8:100::1';
-    return `protocol bgp host${n}v${family} {
-      local ${own} as 64496; neighbor ${host} as 64512; ${TIMERS}
-      ipv${family} { import all; export none; };
-    }`;
-  };
-  return `router id 198.51.100.1;
-    protocol device {}
-    protocol kernel { ipv4 { export all; import none; }; }
-    protocol kernel { ipv6 { export all; import none; }; }
-    ${[session(4, 11), session(6, 11), session(4, 12), session(6, 12)].join('\n')}`;
 }
 
 function guestRecord(host: string): MachineRecord {

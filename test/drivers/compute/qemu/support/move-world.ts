@@ -1,15 +1,12 @@
 /**
  * Two hosts in network namespaces of their own, called over TLS, and clients in a third namespace, which is
- * connected to both. Where a router daemon would learn from the hosts' routes which of them has an address,
- * here a process that watches these routes does.
+ * connected to both and learns by BGP which of them has an address. BIRD runs in all three.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import {
   type PeerListener,
   type PeerTransfers,
@@ -17,7 +14,11 @@ import {
 } from '../../../../../src/drivers/compute/host/peer-listener.ts';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { openQemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
-import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
+import {
+  type Announcement,
+  QemuHost,
+  type QemuOptions,
+} from '../../../../../src/drivers/compute/qemu/host.ts';
 import { withQmp } from '../../../../../src/drivers/compute/qemu/qmp.ts';
 import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
@@ -25,6 +26,8 @@ import type { ComputeDriver, MachineSpec, VolumeSpec } from '../../../../../src/
 import type { MachineMoves, Move, MovedMachine, MoveProgress } from '../../../../../src/ports/moves.ts';
 import { machineSpec } from '../../compute-world.ts';
 import { type HostWorld, hostWorld } from '../../host/host-world.ts';
+import { hostConfiguration, routerConfiguration, type Session, startBird, stopBird } from './bird.ts';
+import { LINK, LINK_V6 } from './net-fixture.ts';
 import { type QemuWorld, qemuWorld } from './qemu-world.ts';
 
 /** For a guest without KVM that is busy. */
@@ -37,6 +40,11 @@ const MOVE_MAX_MS = 240_000;
 /** The wire between the clients and the second host. */
 const WIRE = { host: '172.31.254.1', outside: '172.31.254.2' };
 const WIRE_V6 = { host: 'fd00:5ce8::1', outside: 'fd00:5ce8::2' };
+
+const SESSIONS: readonly [one: Session, three: Session] = [
+  { host: { 4: LINK.router, 6: LINK_V6.router }, router: { 4: LINK.outside, 6: LINK_V6.outside } },
+  { host: { 4: WIRE.host, 6: WIRE_V6.host }, router: { 4: WIRE.outside, 6: WIRE_V6.outside } },
+];
 
 /** One of the two hosts. */
 export interface Side {
@@ -69,9 +77,16 @@ export interface MoveWorld {
 export async function moveWorld(): Promise<MoveWorld> {
   const listeners = [await openListener(), await openListener()] as const;
   const [first, second] = listeners;
-  const world = await qemuWorld({ peerAddress: first.address });
-  first.transfers = world.driver.transfers;
   const dir = await mkdtemp(join(tmpdir(), `skerry-qemu-${process.pid}-`));
+  const bird = (name: string) => join(dir, `bird-${name}`);
+  const announcement = (name: string): Announcement => ({
+    by: 'bird',
+    file: join(bird(name), 'skerry-routes.conf'),
+    socket: join(bird(name), 'bird.ctl'),
+  });
+  for (const name of ['one', 'three']) await mkdir(bird(name));
+  const world = await qemuWorld({ peerAddress: first.address, announcement: announcement('one') });
+  first.transfers = world.driver.transfers;
   const netns = `${world.net.router.slice(0, -1)}b`;
   const options: QemuOptions = {
     dir: join(dir, 'data'),
@@ -79,13 +94,19 @@ export async function moveWorld(): Promise<MoveWorld> {
     accelerator: 'tcg',
     netns,
     peerAddress: second.address,
+    announcement: announcement('three'),
     log: createLogger('silent'),
   };
   const driver = openQemuCompute(options);
   second.transfers = driver.transfers;
   await connectNamespace(world, netns);
   await driver.images.add(world.tiny.disk, { sha256: null });
-  const followers = [world.net.router, netns].map((name) => followRoutes(world, name));
+  const { router, outside } = world.net;
+  const daemons = [
+    await startBird(outside, bird('router'), routerConfiguration(LINK.outside, SESSIONS)),
+    await startBird(router, bird('one'), await hostConfiguration(SESSIONS[0], bird('one'))),
+    await startBird(netns, bird('three'), await hostConfiguration(SESSIONS[1], bird('three'))),
+  ];
   const served = [await hostWorld(world.driver), await hostWorld(driver)] as const;
   const [near, far] = served.map((each) => overTls(each));
   assert.ok(near && far);
@@ -144,7 +165,7 @@ export async function moveWorld(): Promise<MoveWorld> {
         },
       ),
     close: async () => {
-      for (const follower of followers) follower.kill('SIGKILL');
+      for (const daemon of daemons) await stopBird(daemon, 'SIGKILL');
       for (const id of await driver.list()) await driver.remove(id).catch(() => undefined);
       for (const each of served) await each.close();
       await world.close();
@@ -197,19 +218,4 @@ async function connectNamespace({ net }: QemuWorld, netns: string): Promise<void
     `addr add ${WIRE_V6.outside}/64 dev wire2 nodad`,
   ])
     await net.runOutside('ip', line.split(' '));
-}
-
-/** Sends packets for an address to the host as soon as it routes the address to a guest. */
-function followRoutes({ net }: QemuWorld, netns: string): ChildProcess {
-  const monitor = spawn('nsenter', [`--net=/run/netns/${netns}`, 'ip', '-o', 'monitor', 'route'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  assert.ok(monitor.stdout);
-  const via = netns === net.router ? '172.31.255.1' : WIRE.host;
-  createInterface({ input: monitor.stdout }).on('line', (line) => {
-    const [, address] = /^(\d+\.\d+\.\d+\.\d+) dev sk/.exec(line) ?? [];
-    if (address === undefined) return;
-    net.runOutside('ip', ['route', 'replace', `${address}/32`, 'via', via]).catch(() => undefined);
-  });
-  return monitor;
 }

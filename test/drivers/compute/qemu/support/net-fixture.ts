@@ -8,8 +8,9 @@ import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 
 const NAMESPACES = '/run/netns';
 const PREFIX = 'skt';
-const LINK = { router: '172.31.255.1', outside: '172.31.255.2' };
-const LINK_V6 = { router: 'fd00:5ce7::1', outside: 'fd00:5ce7::2' };
+/** The wire between the driver's namespace and the one outside. */
+export const LINK = { router: '172.31.255.1', outside: '172.31.255.2' };
+export const LINK_V6 = { router: 'fd00:5ce7::1', outside: 'fd00:5ce7::2' };
 
 /** Remote addresses that exist from the start. */
 const PEERS = ['198.51.100.7', '203.0.113.9', '2001:db8:ffff::9'];
