@@ -25,6 +25,16 @@ const IMPORTS_PROGRAMS = /support\/(?:chromium|firefox|installed-programs|pdns|q
 const FILES_PER_PROCESS = 12;
 
 /**
+ * Slow files by subject: each run of `test:full` takes one in so many. They take turns from run to run, and
+ * `test:soak` takes all. A folder is in one row at most.
+ */
+const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
+  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 2 },
+  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 2 },
+  { files: /^test\/process\//, oneIn: 2 },
+];
+
+/**
  * `npm test` runs every file but the house rules, which `npm run check` runs. The other levels run only the
  * files whose counts depend on the level. With `--except-full`, `npm test` leaves those out.
  */
@@ -32,6 +42,16 @@ export function filesOfLevel(level: TestLevel, exceptFull: boolean): string[] {
   const files = findTestFiles(TEST).filter((file) => !file.startsWith(join(TEST, 'house')));
   if (level === 'sample' && !exceptFull) return files;
   return files.filter((file) => dependsOnLevel(file, new Set()) !== exceptFull);
+}
+
+/** Returns the files without the slow ones whose turn is in another run of `test:full`. */
+export function takeTurns(files: readonly string[], rotation: number): string[] {
+  const waiting = TURNS.flatMap(({ files: slow, oneIn }) =>
+    files
+      .filter((file) => slow.test(relative(ROOT, file)))
+      .filter((_, index) => index % oneIn !== rotation % oneIn),
+  );
+  return files.filter((file) => !waiting.includes(file));
 }
 
 /** Returns the test files of a folder, or the one named file. */

@@ -15,7 +15,13 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import { drivesOutsidePrograms, filesOfLevel, findTestFiles, groupTestFiles } from './test-files.ts';
+import {
+  drivesOutsidePrograms,
+  filesOfLevel,
+  findTestFiles,
+  groupTestFiles,
+  takeTurns,
+} from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -24,8 +30,8 @@ const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
 const STOP_GRACE_MS = 10_000;
 const MAX_REPEATED_FILES = 3;
 const FAILED_FILES = 'failed.json';
-/** Selects the items of long lists that this run tries. Failures print it, to repeat the run. */
-const ROTATION = String(Math.floor(Math.random() * 1_000_000));
+/** Selects the items of long lists, and the slow files, that this run tries. Set it to repeat a run. */
+const ROTATION = process.env.SKERRY_TEST_ROTATION ?? String(Math.floor(Math.random() * 1_000_000));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,7 +61,7 @@ process.exitCode = await main().catch((error: unknown) => {
 
 async function main(): Promise<number> {
   const isWhole = positionals.length === 0;
-  const files = isWhole ? filesOfLevel(level, values['except-full']) : positionals.flatMap(findTestFiles);
+  const files = isWhole ? selectFiles() : positionals.flatMap(findTestFiles);
   // Named tests run even if a package does not compile, as in the middle of a change.
   const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build-packages.ts')], { stdio: 'inherit' });
   if (built.status !== 0 && isWhole) return 1;
@@ -76,6 +82,15 @@ async function main(): Promise<number> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Files that wait for their turn are counted, so that a run never looks like more than it was. */
+function selectFiles(): string[] {
+  const files = filesOfLevel(level, values['except-full']);
+  if (level !== 'full') return files;
+  const selected = takeTurns(files, Number(ROTATION));
+  log(`rotation ${ROTATION}: ${files.length - selected.length} of ${files.length} files wait for their turn`);
+  return selected;
 }
 
 /**

@@ -18,9 +18,9 @@ import { hostConfiguration, routerConfiguration, startBird, stopBird } from './b
 const WAIT_MAX_MS = 60_000;
 
 const ROUTER = { 4: '198.51.100.1', 6: '2001:db8:100::1' };
-const SESSIONS = {
-  a: { host: { 4: '198.51.100.11', 6: '2001:db8:100::11' }, router: ROUTER },
-  b: { host: { 4: '198.51.100.12', 6: '2001:db8:100::12' }, router: ROUTER },
+const WIRES = {
+  a: { host: { 4: '198.51.100.11', 6: '2001:db8:100::11' }, outside: ROUTER },
+  b: { host: { 4: '198.51.100.12', 6: '2001:db8:100::12' }, outside: ROUTER },
 };
 
 export const GUEST = {
@@ -52,7 +52,7 @@ export class BgpWorld {
     const world = new BgpWorld(await mkdtemp(join(tmpdir(), 'skerry-bgp-')));
     try {
       await world.#createNetwork();
-      await world.startBird('router', routerConfiguration(ROUTER[4], Object.values(SESSIONS)));
+      await world.startBird('router', routerConfiguration(ROUTER[4], Object.values(WIRES)));
       for (const host of world.hosts) await world.startHostBird(host);
       return world;
     } catch (error) {
@@ -126,7 +126,7 @@ export class BgpWorld {
 
   /** Starts BIRD with the configuration of the docs, on short timers. */
   async startHostBird({ name, folder }: BgpHost): Promise<void> {
-    await this.startBird(name, await hostConfiguration(SESSIONS[name], folder));
+    await this.startBird(name, await hostConfiguration(WIRES[name], folder));
   }
 
   async startBird(name: string, text: string): Promise<void> {

@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
+import type { Wire } from './wires.ts';
 
 /** The example of the docs. */
 const CONFIGURATION = new URL('../../../../../docs/operators/networking.md', import.meta.url);
@@ -16,12 +17,6 @@ const TIMERS = 'connect delay time 1; connect retry time 1; error wait time 1, 2
 /** A router that is gone is noticed after the hold time. */
 const HOLD_TIMERS = 'hold time 6; keepalive time 2;';
 
-/** The addresses of both ends of a link between a host and the router, by family. */
-export interface Session {
-  readonly host: Readonly<Record<4 | 6, string>>;
-  readonly router: Readonly<Record<4 | 6, string>>;
-}
-
 /** Returns the configuration of BIRD in the docs. */
 export async function readDocumentedConfiguration(): Promise<string> {
   const page = await readFile(CONFIGURATION, 'utf8');
@@ -31,8 +26,8 @@ export async function readDocumentedConfiguration(): Promise<string> {
 }
 
 /** The configuration of the docs for a host, whose files are in a folder. */
-export async function hostConfiguration({ host, router }: Session, folder: string): Promise<string> {
-  const local = [host[4], host[6], router[4], router[6]];
+export async function hostConfiguration({ host, outside }: Wire, folder: string): Promise<string> {
+  const local = [host[4], host[6], outside[4], outside[6]];
   const documented = [EXAMPLE.host[4], EXAMPLE.host[6], EXAMPLE.router, EXAMPLE_ROUTER_V6];
   const text = documented.reduce(
     (configured, address, at) => configured.replace(new RegExp(`${address}(?=[ ;])`, 'g'), `<${at}>`),
@@ -46,12 +41,12 @@ export async function hostConfiguration({ host, router }: Session, folder: strin
 }
 
 /** A router that sends packets where its hosts announce their addresses. */
-export function routerConfiguration(id: string, sessions: readonly Session[]): string {
+export function routerConfiguration(id: string, wires: readonly Wire[]): string {
   const families = [4, 6] as const;
-  const protocols = sessions.flatMap(({ host, router }, at) =>
+  const protocols = wires.flatMap(({ host, outside }, at) =>
     families.map(
       (family) => `protocol bgp host${at}v${family} {
-        local ${router[family]} as 64496; neighbor ${host[family]} as 64512; ${HOLD_TIMERS} ${TIMERS}
+        local ${outside[family]} as 64496; neighbor ${host[family]} as 64512; ${HOLD_TIMERS} ${TIMERS}
         ipv${family} { import all; export none; };
       }`,
     ),

@@ -26,9 +26,10 @@ import type { ComputeDriver, MachineSpec, VolumeSpec } from '../../../../../src/
 import type { MachineMoves, Move, MovedMachine, MoveProgress } from '../../../../../src/ports/moves.ts';
 import { machineSpec } from '../../compute-world.ts';
 import { type HostWorld, hostWorld } from '../../host/host-world.ts';
-import { hostConfiguration, routerConfiguration, type Session, startBird, stopBird } from './bird.ts';
+import { hostConfiguration, routerConfiguration, startBird, stopBird } from './bird.ts';
 import { LINK, LINK_V6 } from './net-fixture.ts';
 import { type QemuWorld, qemuWorld } from './qemu-world.ts';
+import { connectNamespace, type Wire } from './wires.ts';
 
 /** For a guest without KVM that is busy. */
 const SSH_MAX_MS = 120_000;
@@ -37,14 +38,10 @@ const SSH_PATIENCE = ['-o', 'ConnectTimeout=100'];
 /** A move of a busy guest takes seconds on an idle machine. */
 const MOVE_MAX_MS = 240_000;
 
-/** The wire between the clients and the second host. */
-const WIRE = { host: '172.31.254.1', outside: '172.31.254.2' };
-const WIRE_V6 = { host: 'fd00:5ce8::1', outside: 'fd00:5ce8::2' };
-
-const SESSIONS: readonly [one: Session, three: Session] = [
-  { host: { 4: LINK.router, 6: LINK_V6.router }, router: { 4: LINK.outside, 6: LINK_V6.outside } },
-  { host: { 4: WIRE.host, 6: WIRE_V6.host }, router: { 4: WIRE.outside, 6: WIRE_V6.outside } },
-];
+const FIRST_WIRE: Wire = {
+  host: { 4: LINK.router, 6: LINK_V6.router },
+  outside: { 4: LINK.outside, 6: LINK_V6.outside },
+};
 
 /** One of the two hosts. */
 export interface Side {
@@ -99,13 +96,13 @@ export async function moveWorld(): Promise<MoveWorld> {
   };
   const driver = openQemuCompute(options);
   second.transfers = driver.transfers;
-  await connectNamespace(world, netns);
+  const wire = await connectNamespace(world.net, netns, 1);
   await driver.images.add(world.tiny.disk, { sha256: null });
   const { router, outside } = world.net;
   const daemons = [
-    await startBird(outside, bird('router'), routerConfiguration(LINK.outside, SESSIONS)),
-    await startBird(router, bird('one'), await hostConfiguration(SESSIONS[0], bird('one'))),
-    await startBird(netns, bird('three'), await hostConfiguration(SESSIONS[1], bird('three'))),
+    await startBird(outside, bird('router'), routerConfiguration(LINK.outside, [FIRST_WIRE, wire])),
+    await startBird(router, bird('one'), await hostConfiguration(FIRST_WIRE, bird('one'))),
+    await startBird(netns, bird('three'), await hostConfiguration(wire, bird('three'))),
   ];
   const served = [await hostWorld(world.driver), await hostWorld(driver)] as const;
   const [near, far] = served.map((each) => overTls(each));
@@ -195,27 +192,4 @@ async function openListener(): Promise<OpenedListener> {
   });
   const opened: OpenedListener = { listener, address: `127.0.0.1:${listener.port}`, transfers: null };
   return opened;
-}
-
-async function connectNamespace({ net }: QemuWorld, netns: string): Promise<void> {
-  await run('ip', ['netns', 'add', netns]);
-  const inTarget = (args: readonly string[]) => run('nsenter', [`--net=/run/netns/${netns}`, ...args]);
-  const peer = ['type', 'veth', 'peer', 'name', 'wire2', 'netns', net.outside];
-  await run('ip', ['link', 'add', 'wire', 'netns', netns, ...peer]);
-  for (const line of [
-    'link set lo up',
-    'link set wire up',
-    `addr add ${WIRE.host}/30 dev wire`,
-    `addr add ${WIRE_V6.host}/64 dev wire nodad`,
-    `route add default via ${WIRE.outside}`,
-    `route add default via ${WIRE_V6.outside}`,
-  ])
-    await inTarget(['ip', ...line.split(' ')]);
-  await inTarget(['sysctl', '-q', '-w', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']);
-  for (const line of [
-    'link set wire2 up',
-    `addr add ${WIRE.outside}/30 dev wire2`,
-    `addr add ${WIRE_V6.outside}/64 dev wire2 nodad`,
-  ])
-    await net.runOutside('ip', line.split(' '));
 }
