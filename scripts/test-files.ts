@@ -32,6 +32,7 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 2 },
   { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 2 },
   { files: /^test\/process\//, oneIn: 2 },
+  { files: /^test\/real\//, oneIn: 2 },
 ];
 
 /**

@@ -32,7 +32,8 @@ export class RpcServer {
 
   /** A string `amount:1.50000000` becomes that number in the JSON, with all its digits. */
   static async start(password: string, answer: (call: RpcRequest) => unknown): Promise<RpcServer> {
-    const server = createServer(async (request, response) => {
+    // A huge answer keeps this process busy for longer than an idle connection would be kept.
+    const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
       const body = await bodyOf(request);
       if (request.headers.authorization !== basicAuth(password)) return response.writeHead(401).end();
       const calls = JSON.parse(body) as RpcRequest | RpcRequest[];

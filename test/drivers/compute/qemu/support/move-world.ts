@@ -66,7 +66,7 @@ export interface MoveWorld {
   move(spec: MachineSpec, from: Side, to: Side, volumes?: readonly VolumeSpec[]): Promise<MoveProgress>;
   /** Runs a command in the guest, wherever it runs. */
   ssh(spec: MachineSpec, command: string): Promise<string>;
-  /** What QEMU says on both hosts, and the clients' route, for a failure's message. */
+  /** The state of QEMU on both hosts, and the route of the clients, for the message of a failure. */
   describe(spec: MachineSpec): Promise<string>;
   close(): Promise<void>;
 }

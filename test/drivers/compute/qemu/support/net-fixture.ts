@@ -107,7 +107,7 @@ async function inNamespace(
 async function removeStaleNamespaces(): Promise<void> {
   const names = await readdir(NAMESPACES).catch(() => []);
   for (const name of names) {
-    const pid = new RegExp(`^${PREFIX}([0-9]+)n[0-9]+[roc]$`).exec(name)?.[1];
+    const pid = new RegExp(`^${PREFIX}([0-9]+)n[0-9]+(?:[robc]|h[0-9]+)$`).exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) await removeNamespace(name);
   }
 }

@@ -1,4 +1,4 @@
-/** Further hosts' namespaces next to the one of `net-fixture.ts`, each on a wire of its own to the outside. */
+/** Namespaces of further hosts next to that of `net-fixture.ts`, each on a wire of its own to the outside. */
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import type { NetFixture } from './net-fixture.ts';
 
