@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const SKERRYD = fileURLToPath(new URL('../../bin/skerryd', import.meta.url));
 /** Far above any normal start time, so that a hanging process does not hang the tests. */
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -61,10 +61,26 @@ export async function runSkerryd(args: readonly string[], env: Environment): Pro
 
 /** Starts `skerryd serve` on a free port and waits for its ready line. */
 export async function startSkerryd(env: Environment, args: readonly string[] = []): Promise<SkerrydProcess> {
-  const { child, ended, output } = launch(['serve', ...args], { SKERRY_PORT: '0', ...env });
-  const ready = new Promise<string>((resolve) => {
+  const settings = { SKERRY_PORT: '0', ...env };
+  const { found, ...started } = await startUntil(['serve', ...args], settings, /^skerry ready on (\S+)$/m);
+  return { url: found, ...started };
+}
+
+export interface StartedProcess extends Omit<SkerrydProcess, 'url'> {
+  /** The first group of the pattern in its output. */
+  readonly found: string;
+}
+
+/** Starts a command that runs until a signal, and waits for a line on its standard output. */
+export async function startUntil(
+  args: readonly string[],
+  env: Environment,
+  ready: RegExp,
+): Promise<StartedProcess> {
+  const { child, ended, output } = launch(args, env);
+  const isReady = new Promise<string>((resolve) => {
     child.stdout?.on('data', () => {
-      const match = /^skerry ready on (\S+)$/m.exec(output.stdout);
+      const match = ready.exec(output.stdout);
       if (match?.[1]) resolve(match[1]);
     });
   });
@@ -79,9 +95,9 @@ export async function startSkerryd(env: Environment, args: readonly string[] = [
     throw new Error(`exited before it was ready: ${end.code ?? end.signal} ${end.stderr}`);
   });
   earlyExit.catch(() => undefined);
-  const url = await Promise.race([ready, earlyExit, timeout]).finally(() => clearTimeout(timer));
+  const found = await Promise.race([isReady, earlyExit, timeout]).finally(() => clearTimeout(timer));
   return {
-    url,
+    found,
     pid: child.pid ?? 0,
     ended,
     stop: async (signal = 'SIGTERM') => {
