@@ -47,6 +47,10 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       examine: true,
     }),
     ...methodNames<Required<Pick<ComputeDriver, 'readFacts'>>>({ readFacts: true }),
+    ...methodNames<{ [Name in 'seizeDisk' | 'revive']: NonNullable<ComputeDriver[Name]> }>({
+      seizeDisk: true,
+      revive: true,
+    }),
     ...methodNames<MachineMoves>({
       receive: true,
       send: true,

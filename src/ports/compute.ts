@@ -165,6 +165,17 @@ export interface ComputeDriver {
    * which answers for the volume from then on. Null if the driver has no shared storage.
    */
   readonly seizeVolume: ((volumeId: string, host: string) => Promise<void>) | null;
+  /**
+   * Takes the shared disk of a machine from a host that is lost, in the same way: `host` answers for the
+   * machine from then on, although nothing runs. Null if the driver has no shared storage.
+   */
+  readonly seizeDisk: ((machineId: string, host: string) => Promise<void>) | null;
+  /**
+   * Creates the machine on its host with the shared disk of the previous generation, which was seized, as the
+   * disk of `spec.generation`, and powers it on. Its system keeps its host name, keys, and passwords. The
+   * same id twice is one machine. Null if the driver has no shared storage.
+   */
+  readonly revive: ((spec: MachineSpec) => Promise<void>) | null;
   /** Creates the machine on its host and starts its install. The same id twice is one machine. */
   ensure(spec: MachineSpec): Promise<void>;
   /**

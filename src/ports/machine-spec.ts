@@ -15,6 +15,8 @@ export interface MachineSpec {
   readonly cpu: number;
   readonly ramMb: number;
   readonly diskGb: number;
+  /** Its disk is on the storage that the hosts of its region share, not on the disk of its host. */
+  readonly sharedDisk?: true;
   readonly image: MachineImage;
   readonly ipv4: Ipv4Assignment;
   readonly ipv6: Ipv6Assignment;

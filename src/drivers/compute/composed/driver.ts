@@ -41,6 +41,8 @@ export function composeCompute({
     images: local.images,
     moves: composeMoves({ local, directory, registry }),
     seizeVolume: (id, host) => route.seizeVolume(id, host),
+    seizeDisk: (id, host) => route.seizeDisk(id, host),
+    revive: (spec) => route.revive(spec),
     sendFile: (backend, file) => sendFile(registry, backend, file),
     passFile: (file, backends) => passFile(registry, file, backends),
     ensure: (spec) => route.ensure(spec),

@@ -111,12 +111,41 @@ export class Route {
     const { directory } = this.#parts;
     const wanted = await directory.findBackendOfHost(host);
     const call = async (driver: ComputeDriver) => {
-      if (driver.seizeVolume === null) throw new ComputeError('refused', `${host} has no shared storage`);
+      if (driver.seizeVolume === null) throw noSharedStorage(host);
       await driver.seizeVolume(volumeId, host);
       const place = (await directory.find('volume', [volumeId])).get(volumeId);
       if (place !== undefined) await directory.move('volume', volumeId, { from: place, to: wanted });
     };
     await this.#inOrder('volume', volumeId, async () => this.#driver(wanted), call, { always: true });
+  }
+
+  /** Does the same with the disk of a machine, whose removal then goes there. */
+  async seizeDisk(machineId: string, host: string): Promise<void> {
+    const { directory } = this.#parts;
+    const wanted = await directory.findBackendOfHost(host);
+    const call = async (driver: ComputeDriver) => {
+      if (driver.seizeDisk === null) throw noSharedStorage(host);
+      await driver.seizeDisk(machineId, host);
+      const place = (await directory.find('machine', [machineId])).get(machineId);
+      if (place === undefined) await directory.claim('machine', machineId, wanted);
+      else await directory.move('machine', machineId, { from: place, to: wanted });
+    };
+    await this.#inOrder('machine', machineId, async () => this.#driver(wanted), call);
+  }
+
+  /** The disk is in the cluster, so the backend of the spec's host gets the machine. No other is asked. */
+  async revive(spec: MachineSpec): Promise<void> {
+    const { directory } = this.#parts;
+    const wanted = await directory.findBackendOfHost(spec.host);
+    const locate = async () => {
+      const place = await directory.claim('machine', spec.id, wanted);
+      if (place !== wanted) throw onOtherBackend('machine');
+      return this.#driver(wanted);
+    };
+    await this.#inOrder('machine', spec.id, locate, async (driver) => {
+      if (driver.revive === null) throw noSharedStorage(spec.host);
+      await driver.revive(spec);
+    });
   }
 
   /** Sends `snapshot` to the backend of the snapshot, which survives its machine, or of the machine. */
@@ -136,7 +165,8 @@ export class Route {
     const locate = async () => {
       const wanted = await this.#place('machine', spec.id);
       const taken = (await this.#parts.directory.find('snapshot', [snapshotId])).get(snapshotId);
-      if (taken !== undefined && taken !== wanted) throw onOtherBackend('snapshot');
+      // A shared snapshot can be read on every host of its region.
+      if (taken !== undefined && taken !== wanted && !spec.sharedDisk) throw onOtherBackend('snapshot');
       return this.#driver(wanted);
     };
     await this.#inOrder('machine', spec.id, locate, (driver) => driver.restore(spec, snapshotId));
@@ -231,6 +261,10 @@ async function requestMissingFile(
   const fault = await directory.requestFile(place, file);
   if (fault === 'host') return new ComputeError('host', 'the host has no space for the image');
   return fault === 'refused' ? error : new ComputeError('waiting', 'the host is receiving the image');
+}
+
+function noSharedStorage(host: string): ComputeError {
+  return new ComputeError('refused', `${host} has no shared storage`);
 }
 
 function onOtherBackend(kind: PlacedKind): ComputeError {

@@ -53,6 +53,9 @@ interface CallServerOptions {
   readonly versions?: readonly number[];
 }
 
+/** The calls whose specification may name a file. */
+const BUILDS: readonly CallMethod[] = ['ensure', 'rebuild', 'revive'];
+
 export class CallServer {
   readonly #driver: ComputeDriver;
   readonly #log: Logger;
@@ -141,7 +144,7 @@ export class CallServer {
     if (!this.#versions.some((each) => each >= (METHOD_VERSIONS[method] ?? 0))) throw new BadRequest();
     const late = this.#refuseLate(body.call, resources);
     if (late !== null) return late;
-    if (method === 'ensure' || method === 'rebuild') args[0] = withoutPath(args[0] as MachineSpec);
+    if (BUILDS.includes(method)) args[0] = withoutPath(args[0] as MachineSpec);
     return { result: encodeValue(await this.#carryOut(method, args)) };
   }
 

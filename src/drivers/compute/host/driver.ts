@@ -44,7 +44,12 @@ export function openHostDriver(
     hosts: null,
     images: null,
     moves: remoteMoves(call, connection.name),
-    ensure: (spec) => change('ensure', withoutPath(spec)),
+    ensure: async (spec) => {
+      // An earlier version would put the disk on its own.
+      if (spec.sharedDisk && (await connection.version()) < (METHOD_VERSIONS.revive ?? 0))
+        throw new ComputeError('host', 'the host knows no shared disks: update Skerry on it');
+      await change('ensure', withoutPath(spec));
+    },
     remove: (id) => change('remove', id),
     power: (id, action) => change('power', id, action),
     observe: async (ids) => (await call('observe', ids)) as MachineState[],
@@ -58,6 +63,8 @@ export function openHostDriver(
     grow: (id, sizeGb) => change('grow', id, sizeGb),
     removeVolume: (id) => change('removeVolume', id),
     seizeVolume: (id, host) => change('seizeVolume', id, host),
+    seizeDisk: (id, host) => change('seizeDisk', id, host),
+    revive: (spec) => change('revive', withoutPath(spec)),
     snapshot: async (machineId, id) => (await call('snapshot', machineId, id)) as SnapshotState,
     removeSnapshot: (id) => change('removeSnapshot', id),
     filter: (id, filter) => change('filter', id, filter),

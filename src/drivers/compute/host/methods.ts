@@ -128,7 +128,11 @@ function change(changes: readonly number[], result?: TSchema): MethodRow {
 }
 
 /** The version that brought a method, unless it was the first. */
-export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = { readFacts: 3 };
+export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
+  readFacts: 3,
+  seizeDisk: 3,
+  revive: 3,
+};
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   ensure: change([0]),
@@ -144,6 +148,8 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   grow: change([0]),
   removeVolume: change([0]),
   seizeVolume: change([0]),
+  seizeDisk: change([0]),
+  revive: change([0]),
   snapshot: change([1], SnapshotState),
   removeSnapshot: change([0]),
   filter: change([0]),

@@ -14,7 +14,13 @@ import { QemuHost } from './host.ts';
 import { QemuImages } from './images/images.ts';
 import { ReceivedFiles } from './images/received-files.ts';
 import { openConsole, powerMachine, rescueMachine } from './machine/control.ts';
-import { ensureMachine, rebuildMachine, removeMachine, restoreMachine } from './machine/install.ts';
+import {
+  ensureMachine,
+  rebuildMachine,
+  removeMachine,
+  restoreMachine,
+  reviveMachine,
+} from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
 import { Supervisor } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
@@ -26,6 +32,7 @@ import { moveTransfers } from './move/transfers.ts';
 import { setFilter, setTraffic } from './net/network.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
+import { seizeSharedDisk } from './storage/shared-disks.ts';
 import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
 import { attachVolume, detachVolume, growVolume, removeVolume, seizeVolume } from './storage/volumes.ts';
 
@@ -60,6 +67,8 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     },
     transfers: moveTransfers(host),
     seizeVolume: options.ceph ? (volumeId) => seizeVolume(host, volumeId) : null,
+    seizeDisk: options.ceph ? (machineId) => seizeSharedDisk(host, machineId) : null,
+    revive: options.ceph ? (spec) => reviveMachine(host, spec) : null,
     ensure: (spec) => ensureMachine(host, spec),
     remove: (id) => removeMachine(host, id),
     power: (id, action) => powerMachine(host, id, action),

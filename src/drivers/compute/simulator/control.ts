@@ -182,7 +182,8 @@ export class SimulatorControl {
   /** Makes a host vanish with its machines. It no longer responds. */
   async loseHost(name: string): Promise<void> {
     await this.setHostDown(name, true);
-    await this.#db.run('delete from sim.machines where host = $1', [name]);
+    // A shared disk is not on the host.
+    await this.#db.run('delete from sim.machines where host = $1 and not shared_disk', [name]);
   }
 
   /** Returns when the next install, shutdown, snapshot, or copy ends in business time, or null. */

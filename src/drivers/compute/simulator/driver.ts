@@ -23,7 +23,7 @@ import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
 import { readSimulatedFacts } from './facts.ts';
-import { ensureMachine, type InstallTiming, reinstall } from './install.ts';
+import { ensureMachine, type InstallTiming, reinstall, reviveMachine, seizeMachine } from './install.ts';
 import { sampleHours } from './load.ts';
 import {
   findReachableMachine,
@@ -80,6 +80,16 @@ export class SimulatedCompute implements ComputeDriver {
   async ensure(spec: MachineSpec): Promise<void> {
     await this.#throwArmedFault('ensure', 'host');
     await this.#db.transaction((tx) => ensureMachine(tx, spec, this.#installTiming()));
+  }
+
+  async seizeDisk(machineId: string, host: string): Promise<void> {
+    await this.#throwArmedFault('seizeDisk', 'transient');
+    await seizeMachine(this.#db, machineId, { host, now: this.#clock.now() });
+  }
+
+  async revive(spec: MachineSpec): Promise<void> {
+    await this.#throwArmedFault('revive', 'transient');
+    await this.#db.transaction((tx) => reviveMachine(tx, spec, this.#installTiming()));
   }
 
   async remove(id: string): Promise<void> {

@@ -23,7 +23,7 @@ export async function readSimulatedFacts(db: Sql): Promise<HostFacts[]> {
     `select h.name as host, h.cpu as cores, h.ram_mb, h.disk_gb,
             coalesce(sum(m.cpu) filter (where m.off_at is null), 0) as used_cores,
             coalesce(sum(m.ram_mb) filter (where m.off_at is null), 0) as used_ram_mb,
-            coalesce(sum(m.disk_gb), 0) as used_disk_gb
+            coalesce(sum(m.disk_gb) filter (where not m.shared_disk), 0) as used_disk_gb
        from sim.hosts h left join sim.machines m on m.host = h.name
       where not h.down group by h.name order by h.name`,
   );

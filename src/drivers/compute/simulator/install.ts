@@ -22,19 +22,28 @@ export interface InstallTiming {
 
 /** Creates the machine unless it exists. */
 export async function ensureMachine(tx: Sql, spec: MachineSpec, timing: InstallTiming): Promise<void> {
-  // The host's lock admits one new machine at a time, so the free capacity that is read stays correct.
-  const host = await tx.row<{ down: boolean }>(
-    'select down from sim.hosts where name = $1 for no key update',
-    [spec.host],
-  );
+  const host = await lockHost(tx, spec.host);
   const existing = await tx.row<{ host: string }>('select host from sim.machines where id = $1', [spec.id]);
   if (existing && existing.host !== spec.host) throw machineOnOtherHost();
+  requireUp(host, spec);
+  if (existing) return;
+  await requireCapacity(tx, spec);
+  await insertMachine(tx, spec, timing);
+}
+
+/** The lock admits one new machine at a time, so the free capacity that is read stays correct. */
+async function lockHost(tx: Sql, name: string): Promise<{ readonly down: boolean } | undefined> {
+  return await tx.row('select down from sim.hosts where name = $1 for no key update', [name]);
+}
+
+function requireUp(host: { readonly down: boolean } | undefined, spec: MachineSpec): void {
   if (!host) throw new ComputeError('host', `unknown host ${spec.host}`);
   if (host.down) throw new ComputeError('host', `host ${spec.host} is down`);
-  if (existing) return;
+}
+
+async function requireCapacity(tx: Sql, spec: MachineSpec): Promise<void> {
   if (!(await hasCapacity(tx, spec)))
     throw new ComputeError('host', `insufficient capacity on host ${spec.host}`);
-  await insertMachine(tx, spec, timing);
 }
 
 /**
@@ -44,7 +53,8 @@ export async function ensureMachine(tx: Sql, spec: MachineSpec, timing: InstallT
 export async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> {
   const capacity = await tx.row<{ fits: boolean }>(
     `with used as (
-       select cpu, ram_mb, disk_gb from sim.machines where host = $1
+       select cpu, ram_mb, case when shared_disk then 0 else disk_gb end as disk_gb
+         from sim.machines where host = $1
        union all
        select cpu, ram_mb, disk_gb from sim.moves
         where (to_host = $1 and target = 'waiting')
@@ -53,19 +63,27 @@ export async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> 
         and h.ram_mb >= (select coalesce(sum(ram_mb), 0) from used) + $3
         and h.disk_gb >= (select coalesce(sum(disk_gb), 0) from used) + $4 as fits
      from sim.hosts h where h.name = $1`,
-    [spec.host, spec.cpu, spec.ramMb, spec.diskGb],
+    [spec.host, spec.cpu, spec.ramMb, diskOnHost(spec)],
   );
   return capacity?.fits === true;
+}
+
+/** GiB of the host's disk that the machine uses. */
+export function diskOnHost({ diskGb, sharedDisk }: MachineSpec): number {
+  return sharedDisk ? 0 : diskGb;
 }
 
 async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: InstallTiming): Promise<void> {
   const inserted = await tx.run(
     `insert into sim.machines
-       (id, host, cpu, ram_mb, disk_gb, generation, installed, booted_at, on_since, install_ends_at)
-     values ($id, $host, $cpu, $ramMb, $diskGb, $generation, $installed::jsonb, $now, $now, $installEndsAt)
+       (id, host, cpu, ram_mb, disk_gb, shared_disk, generation, installed, booted_at, on_since,
+        install_ends_at)
+     values ($id, $host, $cpu, $ramMb, $diskGb, $sharedDisk, $generation, $installed::jsonb, $now, $now,
+             $installEndsAt)
      on conflict (id) do nothing`,
     {
       ...spec,
+      sharedDisk: spec.sharedDisk ?? false,
       installed: JSON.stringify(toInstalledSystem(spec)),
       now,
       installEndsAt: installEndsAt(spec.image, now, installS),
@@ -105,5 +123,37 @@ export async function reinstall(
       [...keptGenerations, machine.generation],
       JSON.stringify(installed),
     ],
+  );
+}
+
+/**
+ * Takes a machine with a shared disk from a lost host: it is off, and `host` answers for it. That host needs
+ * no capacity until the machine is revived.
+ */
+export async function seizeMachine(
+  tx: Sql,
+  id: string,
+  { host, now }: { host: string; now: Date },
+): Promise<void> {
+  await tx.run(
+    `update sim.machines set host = $2, off_at = $3 where id = $1 and shared_disk and host <> $2`,
+    [id, host, now],
+  );
+}
+
+/** Boots the disk of a seized machine on its new host, as that of the spec's generation. */
+export async function reviveMachine(tx: Sql, spec: MachineSpec, { now }: InstallTiming): Promise<void> {
+  const host = await lockHost(tx, spec.host);
+  const machine = await lockMachine(tx, spec.id);
+  requireUp(host, spec);
+  if (machine.generation >= spec.generation) return;
+  if (machine.host !== spec.host) await requireCapacity(tx, spec);
+  const installed = { ...machine.installed, ipv4: spec.ipv4, ipv6: spec.ipv6 };
+  await tx.run(
+    `update sim.machines
+     set ${bootAssignments({ rescueAt: 'null', installEndsAt: '$2::timestamptz' })},
+         rescue_password_sha256 = null, host = $3, generation = $4, installed = $5::jsonb, filter = null
+     where id = $1`,
+    [spec.id, now, spec.host, spec.generation, JSON.stringify(installed)],
   );
 }

@@ -7,7 +7,7 @@ import type { Database, Sql } from '../../../kernel/sql.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { MachineMoves, Move, MovedMachine, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
 import type { Faults } from '../../faults.ts';
-import { hasCapacity } from './install.ts';
+import { diskOnHost, hasCapacity } from './install.ts';
 import { hostUnreachable, isInstallDone, lockMachine, sha256 } from './machine.ts';
 
 const GIB = 1024 ** 3;
@@ -49,7 +49,7 @@ export class SimulatedMoves implements MachineMoves {
       const existing = await lockMove(tx, move.id);
       if (existing?.target === 'waiting') return;
       if (existing) throw new ComputeError('refused', 'the move has ended');
-      const volumesGb = volumes.reduce((sum, { sizeGb }) => sum + sizeGb, 0);
+      const volumesGb = volumes.reduce((sum, { sizeGb, shared }) => sum + (shared ? 0 : sizeGb), 0);
       if (!(await hasCapacity(tx, { ...spec, host: to })))
         throw new ComputeError('host', `insufficient capacity on host ${to}`);
       await tx.run(
@@ -60,7 +60,7 @@ export class SimulatedMoves implements MachineMoves {
           ...move,
           cpu: spec.cpu,
           ramMb: spec.ramMb,
-          diskGb: spec.diskGb,
+          diskGb: diskOnHost(spec),
           volumesGb,
           key: sha256(move.key),
         },
@@ -134,8 +134,13 @@ export class SimulatedMoves implements MachineMoves {
       const hasMachine = host === 'to' ? isTaken : !isTaken && !isSent(row, this.#clock.now());
       if (hasMachine) throw new ComputeError('refused', 'this host has the machine');
       // The target was lost before it took over. The source cannot know.
-      if (host === 'from' && !isTaken)
-        await tx.run('delete from sim.machines where id = $1', [move.machineId]);
+      if (host === 'from' && !isTaken) {
+        await tx.run('delete from sim.machines where id = $1 and not shared_disk', [move.machineId]);
+        await tx.run('update sim.machines set off_at = $2 where id = $1', [
+          move.machineId,
+          this.#clock.now(),
+        ]);
+      }
       await tx.run(`update sim.moves set ${host === 'to' ? 'target' : 'source'} = 'gone' where id = $1`, [
         move.id,
       ]);

@@ -147,6 +147,31 @@ describe('the composed driver', () => {
     assert.equal(await at(), undefined);
   });
 
+  it('a shared disk is taken from a backend that is away, and its machine runs on another one', async () => {
+    const [a, b, c] = members;
+    const spec = { ...(await start(`host-${b.name}`)), host: `host-${c.name}`, generation: 2 };
+    const calls: string[] = [];
+    const { seizeDisk, revive } = c.world.driver;
+    Object.assign(a.world.driver, { seizeDisk: null, revive: null });
+    Object.assign(c.world.driver, {
+      seizeDisk: async (id: string) => void calls.push(`seize ${id}`),
+      revive: async ({ id }: MachineSpec) => void calls.push(`revive ${id}`),
+    });
+    await cutOff(b, 'refuses', async () => {
+      await failsAs('refused', world.driver.revive?.(spec) ?? assert.fail());
+      await assert.rejects(async () => world.driver.seizeDisk?.(spec.id, `host-${a.name}`), /no shared/);
+      assert.equal(await place(spec.id), b.name);
+      await world.driver.seizeDisk?.(spec.id, spec.host);
+      assert.equal(await place(spec.id), c.name);
+      await world.driver.revive?.(spec);
+      assert.deepEqual(calls, [`seize ${spec.id}`, `revive ${spec.id}`]);
+    });
+    Object.assign(a.world.driver, { seizeDisk, revive });
+    Object.assign(c.world.driver, { seizeDisk, revive });
+    await world.driver.remove(spec.id);
+    await b.world.driver.remove(spec.id);
+  });
+
   it('a backend cannot speak for machines of another one', async () => {
     const [a, b] = members;
     const spec = await start('host-a');

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { readVersion } from '../../../../src/kernel/settings/version.ts';
 import type { ComputeDriver, HostFinding } from '../../../../src/ports/compute.ts';
 import type { HostFacts } from '../../../../src/ports/host-facts.ts';
+import { failsAs, machineSpec } from '../compute-world.ts';
 import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
 import { type HostWorldOptions, hostWorld } from './host-world.ts';
 
@@ -43,6 +44,13 @@ describe('facts of a host on another machine', () => {
   it('an older host reports none, and stays in use', async () => {
     assert.deepEqual(await ask(own, { versions: [1, 2] }), { facts: null, protocol: 2 });
     assert.deepEqual(await ask(undefined), { facts: null, protocol: 3 });
+  });
+
+  it('an older host, which knows no shared disks, gets no server with one', async () => {
+    const world = await hostWorld(far.driver, { versions: [1, 2] });
+    const spec = machineSpec({ id: 'shared', host: 'far', sharedDisk: true });
+    await failsAs('host', world.driver.ensure(spec), /update Skerry/);
+    await world.close();
   });
 
   for (const [field, value] of [

@@ -44,6 +44,8 @@ function calls(
     rescue: () => driver.rescue(id, { passwordHash: 'x' }),
     console: () => driver.console(id),
     sample: () => driver.sample([id], new Date(0)),
+    seizeDisk: async () => driver.seizeDisk?.(id, spec.host),
+    revive: async () => driver.revive?.({ ...spec, generation: 2 }),
     attach: () => driver.attach(id, { id: `other of ${id}`, sizeGb: 1, device: '/dev/vdc' }),
     detach: () => driver.detach(`volume of ${id}`),
     grow: () => driver.grow(`volume of ${id}`, 9),
@@ -146,7 +148,7 @@ describe('the simulated storage', () => {
     const before = await contents();
     await world.control.setHostDown(spec.host, true);
     const ofHosts = ['list', 'superviseMachines', 'readFacts', 'examine'];
-    const answers = ['ensure', 'observe', 'sample', 'removeSnapshot', ...ofHosts];
+    const answers = ['ensure', 'seizeDisk', 'observe', 'sample', 'removeSnapshot', ...ofHosts];
     for (const [verb, call] of Object.entries(calls(world.driver, spec))) {
       if (!answers.includes(verb)) await failsAs('transient', call());
     }

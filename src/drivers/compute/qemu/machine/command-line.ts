@@ -16,8 +16,11 @@ export interface CommandLine {
     readonly vnc: string;
     readonly pid: string;
   };
-  /** Paths of qcow2 files. The rescue system's disk boots before the machine's own. */
-  readonly disk: string;
+  /**
+   * Paths of qcow2 files. The rescue system's disk boots before the machine's own. Null: its own disk is
+   * shared, and plugged in before the guest runs.
+   */
+  readonly disk: string | null;
   readonly rescueDisk: string | null;
   /**
    * Path of the CD: a seed, or a customer's ISO, which boots if the disk does not. Null: the drive is empty.
@@ -97,9 +100,9 @@ function controlOptions({ qmp, queryQmp, vnc, pid }: CommandLine['run']): Option
 }
 
 function rootDisks({ disk, rescueDisk }: CommandLine): Option[] {
-  const own = [qcow2Node('disk', disk), blockDevice('disk', SLOT.disk, 1)];
+  const own = disk === null ? [] : [qcow2Node('disk', disk), jsonOption('-device', OWN_DISK_DEVICE)];
   if (rescueDisk === null) return own;
-  return [qcow2Node('rescue', rescueDisk), blockDevice('rescue', SLOT.rescue, 0), ...own];
+  return [qcow2Node('rescue', rescueDisk), jsonOption('-device', RESCUE_DISK_DEVICE), ...own];
 }
 
 /** Uses JSON because a path may contain commas. */
@@ -109,12 +112,12 @@ function qcow2Node(node: string, filename: string): Option {
   return jsonOption('-blockdev', { driver: 'qcow2', 'node-name': node, discard: 'unmap', file });
 }
 
-function blockDevice(node: string, addr: string, bootindex: number): Option {
-  // A full host disk halts the guest, which resumes when there is space. The guest sees all other errors.
-  const policy = { werror: 'enospc', rerror: 'report' };
-  const device = { driver: 'virtio-blk-pci', id: `dev-${node}`, drive: node, addr, bootindex, ...policy };
-  return jsonOption('-device', device);
-}
+/** A full host disk halts the guest, which resumes when there is space. The guest sees all other errors. */
+const ERROR_POLICY = { werror: 'enospc', rerror: 'report' } as const;
+const diskDevice = (node: string) => ({ driver: 'virtio-blk-pci', id: `dev-${node}`, drive: node });
+/** The machine's own disk, also for plugging it in. */
+export const OWN_DISK_DEVICE = { ...diskDevice('disk'), addr: SLOT.disk, bootindex: 1, ...ERROR_POLICY };
+const RESCUE_DISK_DEVICE = { ...diskDevice('rescue'), addr: SLOT.rescue, bootindex: 0, ...ERROR_POLICY };
 
 function cdDrive(filename: string | null): Option[] {
   const drive = { driver: 'ide-cd', id: 'dev-cd', bus: 'ide.0' };

@@ -9,6 +9,7 @@ import type { QemuHost } from '../host.ts';
 import { createDisk, readDiskInfo } from '../qcow2.ts';
 import type { MachineRecord, StoredSpec } from '../record.ts';
 import { GIB, requireDiskSpace } from '../space.ts';
+import { createSharedDisk, removePreviousSharedDisks } from '../storage/shared-disks.ts';
 
 /** Rejects an image that cannot be installed here, before any file is created. */
 export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
@@ -31,7 +32,12 @@ export async function requireInstallable(host: QemuHost, { image, diskGb }: Stor
  * names the disk, so it may replace the leftover of a killed call. A disk named by a record is never
  * recreated.
  */
-export async function createInstallDisk(host: QemuHost, spec: MachineSpec): Promise<void> {
+export async function createInstallDisk(
+  host: QemuHost,
+  spec: MachineSpec,
+  { isFirst }: { readonly isFirst: boolean },
+): Promise<void> {
+  if (spec.sharedDisk) return await createSharedDisk(host, spec, { replaces: !isFirst });
   const { base, iso } = spec.image;
   const backing = iso !== null || base === null ? null : host.layout.image(base);
   await createDisk(host.layout.disk(spec.id, spec.generation), { backing, sizeBytes: spec.diskGb * GIB });
@@ -79,10 +85,9 @@ export async function createMachineFolder(host: QemuHost, id: string): Promise<v
  * Deletes disks of earlier generations once the current install is done, and partial files of killed steps.
  * Keeps the copy for a later generation, which may be in progress.
  */
-export async function removePreviousDisks(
-  host: QemuHost,
-  { spec, generation, installingSince }: MachineRecord,
-): Promise<void> {
+export async function removePreviousDisks(host: QemuHost, record: MachineRecord): Promise<void> {
+  const { spec, generation, installingSince } = record;
+  if (spec.sharedDisk) await removePreviousSharedDisks(host, record);
   for (const file of await readdir(host.layout.machine(spec.id))) {
     const [, number] = /^(?:disk|seed|cd)-(\d+)(?:-done)?\.(?:qcow2|iso)$/.exec(file) ?? [];
     const fileGeneration = number === undefined ? generation : Number(number);

@@ -20,6 +20,9 @@ import {
 } from '../record.ts';
 import { requireDiskSpace } from '../space.ts';
 import { stopCopies } from '../storage/background-copy.ts';
+import { takeClaim } from '../storage/claims.ts';
+import { diskClaim, removeSharedDisks, reviveSharedDisk } from '../storage/shared-disks.ts';
+import { copySharedSnapshot } from '../storage/shared-snapshots.ts';
 import { copySnapshot } from '../storage/snapshots.ts';
 import { releaseVolumes } from '../storage/volumes.ts';
 import { removeLimits } from './cgroup.ts';
@@ -32,6 +35,23 @@ import { boot, reconcile, switchOff } from './start.ts';
 const DEFAULT_TRAFFIC: Traffic = { bitsPerS: null, mail: false };
 
 export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await withNewMachine(host, spec, async () => {
+    await requireInstallable(host, spec);
+    await requireFreeAddresses(host, spec);
+    await writeInstallFiles(host, spec, { isFirst: true });
+    return { ...newInstallRecord(spec), filter: null, traffic: DEFAULT_TRAFFIC };
+  });
+}
+
+/**
+ * Creates the machine unless it exists here. It exists once its record does: from then on, any later call
+ * brings it up.
+ */
+async function withNewMachine(
+  host: QemuHost,
+  spec: MachineSpec,
+  prepare: () => Promise<MachineRecord>,
+): Promise<void> {
   await host.withMachineLock(spec.id, async () => {
     const existing = await readRecord(host.layout, spec.id);
     if (existing && existing.spec.host !== spec.host) throw machineOnOtherHost();
@@ -40,25 +60,20 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
     if (!existing && (await readIncoming(host.layout, spec.id)))
       throw new ComputeError('transient', 'the machine is being moved to this host');
     // Finish what the first call started. A guest that runs, or that shut itself down, is left alone.
-    if (existing) await reconcile(host, existing);
-    else await createMachine(host, spec);
+    const record = existing ?? (await prepare());
+    if (!existing) await writeRecord(host.layout, record);
+    await reconcile(host, record);
   });
 }
 
-/** The machine exists once its record does: from then on, any later call brings it up. */
-async function createMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
-  await requireInstallable(host, spec);
-  await requireFreeAddresses(host, spec);
-  await writeInstallFiles(host, spec);
-  const record: MachineRecord = { ...newInstallRecord(spec), filter: null, traffic: DEFAULT_TRAFFIC };
-  await writeRecord(host.layout, record);
-  await reconcile(host, record);
-}
-
-async function writeInstallFiles(host: QemuHost, spec: MachineSpec): Promise<void> {
+async function writeInstallFiles(
+  host: QemuHost,
+  spec: MachineSpec,
+  disk: { readonly isFirst: boolean },
+): Promise<void> {
   await createMachineFolder(host, spec.id);
   await storeIso(host, spec);
-  await createInstallDisk(host, spec);
+  await createInstallDisk(host, spec, disk);
   await writeSeeds(host, spec, 'image');
 }
 
@@ -106,14 +121,15 @@ function newInstallRecord(spec: MachineSpec): Omit<MachineRecord, 'filter' | 'tr
 
 /** Copies field by field, so that a secret added to the port later is not stored by accident. */
 export function toStoredSpec(spec: MachineSpec): StoredSpec {
-  const { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 } = spec;
-  return { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 };
+  const { id, host, hostname, cpu, ramMb, diskGb, sharedDisk, image, ipv4, ipv6 } = spec;
+  const stored = { id, host, hostname, cpu, ramMb, diskGb, image, ipv4, ipv6 };
+  return sharedDisk ? { ...stored, sharedDisk } : stored;
 }
 
 export async function rebuildMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
   await reinstall(host, spec, null, async () => {
     await requireInstallable(host, spec);
-    await writeInstallFiles(host, spec);
+    await writeInstallFiles(host, spec, { isFirst: false });
   });
 }
 
@@ -122,10 +138,30 @@ export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshot
   await reinstall(host, spec, copy, async () => {
     await requireDiskSpace(host.layout);
     // Returns only when the copy is complete, possibly after earlier calls that had to retry.
-    await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
-    await rename(copy, host.layout.disk(spec.id, spec.generation));
-    await writeSeeds(host, spec, 'snapshot');
-    await dropSecrets(host, spec.id, spec.generation);
+    if (spec.sharedDisk) await copySharedSnapshot(host, snapshotId, { spec, marker: copy });
+    else {
+      await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
+      await rename(copy, host.layout.disk(spec.id, spec.generation));
+    }
+    await writeKeptSeeds(host, spec);
+  });
+}
+
+/** Writes the seeds of a disk whose system was installed before. */
+async function writeKeptSeeds(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await writeSeeds(host, spec, 'snapshot');
+  await dropSecrets(host, spec.id, spec.generation);
+}
+
+/** Creates the machine with the shared disk that it had on a lost host. */
+export async function reviveMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
+  await withNewMachine(host, spec, async () => {
+    await requireDiskSpace(host.layout);
+    await requireFreeAddresses(host, spec);
+    await reviveSharedDisk(host, spec);
+    await createMachineFolder(host, spec.id);
+    await writeKeptSeeds(host, spec);
+    return { ...newInstallRecord(spec), restored: true, filter: null, traffic: DEFAULT_TRAFFIC };
   });
 }
 
@@ -162,18 +198,35 @@ export async function removeMachine(host: QemuHost, id: string): Promise<void> {
   await host.withMachineLock(id, () => removeStoredMachine(host, id));
 }
 
-/** The caller holds the machine's lock. */
-export async function removeStoredMachine(host: QemuHost, id: string): Promise<void> {
+/** The caller holds the machine's lock. With `keepsSharedDisk`, another host has the disk. */
+export async function removeStoredMachine(
+  host: QemuHost,
+  id: string,
+  { keepsSharedDisk = false }: { readonly keepsSharedDisk?: boolean } = {},
+): Promise<void> {
   // End the process even if the record is damaged or missing.
   const record = await readRecord(host.layout, id).catch(() => undefined);
   await (record ? switchOffForRemoval(host, record) : endProcess(host, id));
   await stopCopies(host.layout.machine(id));
+  // A killed install may have left a shared disk without a record.
+  const isMaybeShared = record === undefined ? host.options.ceph : record.spec.sharedDisk;
+  if (isMaybeShared && !keepsSharedDisk) {
+    await finishTakingClaim(host, id);
+    await removeSharedDisks(host, id);
+  }
   await removeFiles(host, id);
   await releaseVolumes(host, id);
   await unplugNetwork(host, id);
   await removeLimits(host, id);
   // The metrics sampler may write one more file meanwhile.
   await rm(host.layout.machine(id), { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** A move to this host may have been killed before the claim on the disk became its own. */
+async function finishTakingClaim(host: QemuHost, id: string): Promise<void> {
+  const incoming = await readIncoming(host.layout, id);
+  const claim = incoming?.claims?.[diskClaim(id)];
+  if (claim && (await readRecord(host.layout, id))) await takeClaim(host, diskClaim(id), claim);
 }
 
 /** Prevents a restart. If the disk is too full to record that, the missing disk prevents it. */

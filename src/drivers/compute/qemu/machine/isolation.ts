@@ -73,7 +73,7 @@ export async function isolate(
     await rm(layout.lentFolder(id, kind), { recursive: true, force: true });
     await mkdir(layout.lentFolder(id, kind), { mode: 0o711 });
   }
-  const disks = [line.disk, ...(line.rescueDisk === null ? [] : [line.rescueDisk])];
+  const disks = [line.disk, line.rescueDisk].filter((path) => path !== null);
   for (const disk of disks) await giveFile(host, id, disk);
   const group = line.cd === null ? undefined : await giveCd(host, id, line.cd);
   const images = await Promise.all(disks.map((disk) => readBackingImage(host, disk)));

@@ -11,6 +11,7 @@ import { plugNetwork } from '../net/network.ts';
 import { createDisk } from '../qcow2.ts';
 import type { Qmp } from '../qmp.ts';
 import { type MachineRecord, writeRecord } from '../record.ts';
+import { plugSharedDisk, requireSharedDisk } from '../storage/shared-disks.ts';
 import { plugVolumes } from '../storage/volumes.ts';
 import { limitProcess } from './cgroup.ts';
 import type { CommandLine } from './command-line.ts';
@@ -69,6 +70,7 @@ export async function start(host: QemuHost, record: MachineRecord): Promise<void
   const qmp = await launch(host, id, await commandLineFor(host, record));
   try {
     await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
+    await plugOwnDisk(host, qmp, record);
     await plugVolumes(host, id, qmp);
     await qmp.execute('cont');
   } catch (error) {
@@ -106,6 +108,7 @@ export async function launchForMove(
   const qmp = await launch(host, id, await commandLineFor(host, record), isIncoming);
   try {
     await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
+    if (record.spec.sharedDisk) await plugSharedDisk(host, qmp, record);
     await plugDisks(qmp);
     return qmp;
   } catch (error) {
@@ -115,10 +118,18 @@ export async function launchForMove(
   }
 }
 
+async function plugOwnDisk(host: QemuHost, qmp: Qmp, record: MachineRecord): Promise<void> {
+  if (!record.spec.sharedDisk) return;
+  await plugSharedDisk(host, qmp, record);
+  // The firmware learns the order of boot devices at a reset.
+  await qmp.execute('system_reset');
+}
+
 async function prepareDisks(host: QemuHost, record: MachineRecord): Promise<void> {
-  const { id } = record.spec;
+  const { id, sharedDisk } = record.spec;
+  if (sharedDisk) await requireSharedDisk(host, id, record.generation);
   // Never recreate the disk: its data exists nowhere else.
-  if (!(await exists(host.layout.disk(id, record.generation)))) {
+  else if (!(await exists(host.layout.disk(id, record.generation)))) {
     throw new ComputeError('host', 'the disk of the machine is missing');
   }
   if (record.rescue === null) return await removeRescue(host, id);
@@ -151,7 +162,7 @@ async function commandLineFor(host: QemuHost, record: MachineRecord): Promise<Co
       vnc: host.layout.runtimeFile(id, 'vnc'),
       pid: host.layout.runtimeFile(id, 'pid'),
     },
-    disk: host.layout.disk(id, generation),
+    disk: spec.sharedDisk ? null : host.layout.disk(id, generation),
     rescueDisk: isRescue ? rescuePath(host, id, 'rescue.qcow2') : null,
     // A machine restored from a snapshot has no ISO.
     cd: (await exists(cd)) ? cd : null,

@@ -9,7 +9,9 @@ import { reconcile } from '../machine/start.ts';
 import { plugNetwork, unplugNetwork } from '../net/network.ts';
 import { withQmp } from '../qmp.ts';
 import { isSent, type MachineRecord, readRecord, writeRecord } from '../record.ts';
+import { releaseClaim } from '../storage/claims.ts';
 import { reclaimFile } from '../storage/lent-files.ts';
+import { diskClaim } from '../storage/shared-disks.ts';
 import { listVolumesOf } from '../storage/volume-record.ts';
 import { endCopies } from './block-copy.ts';
 import { removeChannel } from './channel.ts';
@@ -56,12 +58,15 @@ export async function forgetSent(host: QemuHost, move: Move): Promise<void> {
       throw new ComputeError('refused', 'the machine on this host is not a copy that was moved away');
     await removeChannel(host, machineId, move.id);
     await endProcess(host, machineId);
+    if (record.spec.sharedDisk) await releaseClaim(host, diskClaim(machineId));
     for (const { id, shared } of await listVolumesOf(host, machineId)) {
       const path = host.layout.volume(id, 'qcow2');
-      if (!shared) await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
+      // It is ours if the target was lost before it took over. To seize it would then fence this host.
+      if (shared) await releaseClaim(host, id);
+      else await reclaimFile(host.layout, machineId, { kind: 'volumes', path });
       // The record last: a file without one would become the content of the next volume with this id.
       for (const file of [path, host.layout.volume(id, 'json')]) await rm(file, { force: true });
     }
-    await removeStoredMachine(host, machineId);
+    await removeStoredMachine(host, machineId, { keepsSharedDisk: true });
   });
 }

@@ -25,7 +25,7 @@ export interface Incoming {
   readonly spec: StoredSpec;
   readonly generation: number;
   readonly volumes: readonly VolumeSpec[];
-  /** The source's claims on its shared volumes, by their ids. Absent: it has none. */
+  /** The source's claims on its shared disk and volumes, by their ids. Absent: it has none. */
   readonly claims?: Readonly<Record<string, Claim>>;
   /** Null until the source has asked to prepare it. The filter that it names is in force from then on. */
   readonly state: ToldState | null;

@@ -6,7 +6,7 @@ import { chown, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
+import { ComputeError, type MachineSpec, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { Move, MovedMachine, MoveEndpoint } from '../../../../ports/moves.ts';
 import { exists, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
@@ -22,8 +22,9 @@ import { createDisk } from '../qcow2.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
 import { type MachineRecord, readRecord } from '../record.ts';
 import { GIB, requireDiskSpace, requireSpace } from '../space.ts';
+import { readClaimsToTake } from '../storage/claims.ts';
 import { nodeName, plug, plugLent } from '../storage/hot-plug.ts';
-import { readClaimsToTake } from '../storage/shared-volumes.ts';
+import { diskClaim } from '../storage/shared-disks.ts';
 import { readVolume } from '../storage/volume-record.ts';
 import {
   type Incoming,
@@ -61,7 +62,7 @@ export async function receiveMachine(
     if (known && known.moveId !== move.id) await removeIncoming(host, known);
     if (known?.moveId !== move.id) {
       await requireRoom(host, machine);
-      const claims = await readClaimsToTake(host, volumes);
+      const claims = await readClaimsToTake(host, sharedClaims(machine));
       await createMachineFolder(host, spec.id);
       const { generation } = spec;
       const incoming = {
@@ -79,6 +80,12 @@ export async function receiveMachine(
     await writeReceivedMove(host.layout, move.id, { machineId: spec.id, key });
     return { address };
   });
+}
+
+/** The claims of the source that this host takes over: on the disk, and on volumes. */
+function sharedClaims({ spec, volumes }: MovedMachine): string[] {
+  const own = spec.sharedDisk ? [diskClaim(spec.id)] : [];
+  return [...own, ...volumes.flatMap(({ id, shared }) => (shared ? [id] : []))];
 }
 
 async function requireRoom(host: QemuHost, { spec, volumes }: MovedMachine): Promise<void> {
@@ -113,7 +120,8 @@ export async function prepareIncoming(
     const { generation } = incoming;
     const image = wanted.base === null ? null : host.layout.image(wanted.base);
     const backing = image !== null && (await exists(image)) ? image : null;
-    await createDisk(host.layout.disk(machineId, generation), { backing, sizeBytes: wanted.diskBytes });
+    if (!incoming.spec.sharedDisk)
+      await createDisk(host.layout.disk(machineId, generation), { backing, sizeBytes: wanted.diskBytes });
     const seed = seedPath(host, machineId, generation);
     if (wanted.seed === null) await rm(seed, { force: true });
     else await writeFile(seed, Buffer.from(wanted.seed, 'base64'), { mode: 0o600 });
@@ -166,7 +174,7 @@ async function listenForDisks(host: QemuHost, qmp: Qmp, { spec, volumes }: Incom
   await giveFile(host, spec.id, folder);
   const addr = { type: 'unix', data: { path: socket('move-disks') } };
   await qmp.execute('nbd-server-start', { addr, 'max-connections': 0 });
-  for (const node of nodesOf(volumes))
+  for (const node of nodesOf(spec, volumes))
     await qmp.execute('block-export-add', {
       type: 'nbd',
       id: node,
@@ -178,9 +186,13 @@ async function listenForDisks(host: QemuHost, qmp: Qmp, { spec, volumes }: Incom
   await chown(folder, 0, 0);
 }
 
-/** The block nodes of a machine that are copied: its disk, and its volumes on the host. */
-export function nodesOf(volumes: readonly Pick<VolumeSpec, 'id' | 'shared'>[]): string[] {
-  return ['disk', ...volumes.flatMap(({ id, shared }) => (shared ? [] : [nodeName(id)]))];
+/** The block nodes of a machine that are copied: its disk and its volumes, unless they are shared. */
+export function nodesOf(
+  { sharedDisk }: Pick<MachineSpec, 'sharedDisk'>,
+  volumes: readonly Pick<VolumeSpec, 'id' | 'shared'>[],
+): string[] {
+  const own = sharedDisk ? [] : ['disk'];
+  return [...own, ...volumes.flatMap(({ id, shared }) => (shared ? [] : [nodeName(id)]))];
 }
 
 /** Stores what the source tells last. From then on, the copy is complete and may be taken over. */

@@ -92,7 +92,8 @@ async function advance(
   const state = await readQemuState(host, move.machineId);
   if (state.state === 'gone' || state.state === 'off' || isUnresponsive(state))
     throw new ComputeError('transient', 'the guest was shut down, or its QEMU ended');
-  const nodes = nodesOf((await listVolumesOf(host, move.machineId)).filter(({ leaving }) => !leaving));
+  const volumes = (await listVolumesOf(host, move.machineId)).filter(({ leaving }) => !leaving);
+  const nodes = nodesOf(record.spec, volumes);
   const copies = await withQmp(host, move.machineId, async (qmp) => {
     if (!qmp) throw new ComputeError('transient', 'the QEMU of the machine ended');
     const disks = await readCopies(qmp, nodes);

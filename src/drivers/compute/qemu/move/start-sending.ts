@@ -38,7 +38,9 @@ export async function startSending(
     return bytes;
   };
   const seed = seedPath(host, move.machineId, record.generation);
-  const image = await readBackingImage(host, host.layout.disk(move.machineId, record.generation));
+  const image = record.spec.sharedDisk
+    ? null
+    : await readBackingImage(host, host.layout.disk(move.machineId, record.generation));
   const stream = await openPeerStream(to.address, move, 'prepare');
   const { hasBase } = await ask(stream, {
     generation: record.generation,
@@ -53,7 +55,7 @@ export async function startSending(
   await withQmp(host, move.machineId, async (qmp) => {
     if (!qmp) throw new ComputeError('transient', 'the QEMU of the machine ended');
     await endCopies(qmp);
-    for (const node of nodesOf(volumes))
+    for (const node of nodesOf(record.spec, volumes))
       await startCopy(qmp, node, { socket, hasBase: node === 'disk' && hasBase });
   });
 }

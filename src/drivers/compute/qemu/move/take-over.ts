@@ -63,7 +63,7 @@ async function adoptVolumes(host: QemuHost, { spec, volumes }: Incoming): Promis
 }
 
 /**
- * The source's claims become those of this host. Its QEMU has the volumes open: it only waits for the claims
+ * The source's claims become those of this host. Its QEMU has the images open: it only waits for the claims
  * if it has to be started again, perhaps by a call that was killed, and then it has started without them.
  */
 async function takeSharedVolumes(host: QemuHost, { spec, claims = {} }: Incoming): Promise<void> {

@@ -24,17 +24,26 @@ export interface Copy {
   readonly diskGb: number | null;
 }
 
-/**
- * Writes its process group to a file, so that others can kill it. Keeps holes; uses reflinks if possible. The
- * command that enlarges the copy, if any, follows the two paths.
- */
+/** Work that takes long, and ends with a file at `to`. */
+export interface LongWork {
+  readonly to: string;
+  /** Returns a shell script and its arguments. A repetition starts from the beginning. */
+  readonly script: () => Promise<readonly [text: string, ...args: string[]]>;
+}
+
+/** Writes its process group to a file, so that others can kill it. The path is followed by a command. */
 const SCRIPT = `
+to=$1
+shift
+echo $PPID > "$to.copy" || { : > "$to.failed"; exit 1; }
+"$@" || : > "$to.failed"
+rm -f -- "$to.copy"`;
+/** Keeps holes; uses reflinks if possible. The command that enlarges the copy, if any, follows the paths. */
+const COPY_SCRIPT = `
 resize() { shift 2; "$@"; }
-echo $PPID > "$2.copy" || { : > "$2.failed"; exit 1; }
 cp --reflink=auto --sparse=always -- "$1" "$2.part" &&
   { [ $# -eq 2 ] || resize "$@"; } &&
-  sync -- "$2.part" && mv -- "$2.part" "$2" || : > "$2.failed"
-rm -f -- "$2.copy"`;
+  sync -- "$2.part" && mv -- "$2.part" "$2"`;
 const POLL_INTERVAL_MS = 20;
 const STOP_MAX_MS = 5_000;
 
@@ -42,16 +51,26 @@ const STOP_MAX_MS = 5_000;
  * Starts or restarts the copy and returns its state after at most `waitMs`. The caller holds a lock on `to`.
  */
 export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: number): Promise<CopyState> {
+  return await workInBackground(host, { to: copy.to, script: () => copyScript(host, copy) }, waitMs);
+}
+
+/** Does the same for other work with the same life. */
+export async function workInBackground(host: QemuHost, work: LongWork, waitMs: number): Promise<CopyState> {
   const deadline = Date.now() + waitMs;
-  const outcome = await readOutcome(copy.to);
+  const outcome = await readOutcome(work.to);
   if (outcome !== undefined) return outcome;
-  if (!(await isRunning(copy.to))) await startCopy(host, copy);
+  if (!(await isRunning(work.to))) {
+    // It may have ended after it was asked, and must not start over.
+    const ended = await readOutcome(work.to);
+    if (ended !== undefined) return ended;
+    await startWork(host, work);
+  }
   while (Date.now() < deadline) {
-    const state = await readOutcome(copy.to);
+    const state = await readOutcome(work.to);
     if (state !== undefined) return state;
     await pause(POLL_INTERVAL_MS);
   }
-  return (await readOutcome(copy.to)) ?? 'copying';
+  return (await readOutcome(work.to)) ?? 'copying';
 }
 
 /** Whether the copy was started, finished or not, and has not been discarded. */
@@ -64,16 +83,22 @@ async function readOutcome(to: string): Promise<'done' | 'failed' | undefined> {
   return (await exists(`${to}.failed`)) ? 'failed' : undefined;
 }
 
+async function copyScript(
+  host: QemuHost,
+  { from, to, diskGb }: Copy,
+): Promise<readonly [string, ...string[]]> {
+  if (diskGb === null) return [COPY_SCRIPT, from, to];
+  const part = { path: `${to}.part`, uid: process.getuid?.() ?? 0 };
+  const backing = await readBackingImage(host, from);
+  return [COPY_SCRIPT, from, to, ...(await resizeCommand(host, { ...part, sizeGb: diskGb, backing }))];
+}
+
 /** Returns once the process can be stopped by others. */
-async function startCopy(host: QemuHost, { from, to, diskGb }: Copy): Promise<void> {
+async function startWork(host: QemuHost, { to, script }: LongWork): Promise<void> {
   // The file of a killed copy could name a process group that was reused since.
   await rm(`${to}.copy`, { force: true });
-  const part = { path: `${to}.part`, uid: process.getuid?.() ?? 0 };
-  const resize =
-    diskGb === null
-      ? []
-      : await resizeCommand(host, { ...part, sizeGb: diskGb, backing: await readBackingImage(host, from) });
-  const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', from, to, ...resize];
+  const [text, ...words] = await script();
+  const args = ['--nonblock', `${to}.lock`, 'sh', '-c', SCRIPT, 'sh', to, 'sh', '-c', text, 'sh', ...words];
   const child = spawn('flock', args, { detached: true, stdio: 'ignore', cwd: '/', env: BARE_ENV });
   let ended = false;
   child.once('exit', () => {

@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { ComputeError } from '../../../../ports/compute.ts';
-import { CommandFailedError } from '../command.ts';
+import { CommandFailedError, run } from '../command.ts';
 import type { CephOptions, QemuHost } from '../host.ts';
 import { allowStorage } from '../net/ruleset.ts';
 import { type Qmp, QmpRefusedError } from '../qmp.ts';
@@ -34,16 +34,22 @@ export class CephRefusedError extends ComputeError {
   }
 }
 
-/** Runs one of Ceph's programs in the network of QEMU and returns its output. */
+/** Returns the command line of one of Ceph's programs in the network of QEMU. */
+export function cephCommand(host: QemuHost, program: 'ceph' | 'rados' | 'rbd'): string[] {
+  const { monitors, user, keyFile } = requireCeph(host);
+  const access = ['-c', '/dev/null', '-m', monitors.join(','), '--id', user, '--keyfile', keyFile];
+  return host.inNet(program, [...access, ...TIMEOUTS]);
+}
+
+/** Runs one of Ceph's programs and returns its output. */
 export async function runCeph(
   host: QemuHost,
   program: 'ceph' | 'rados' | 'rbd',
   args: readonly string[],
 ): Promise<string> {
-  const { monitors, user, keyFile } = requireCeph(host);
-  const access = ['-c', '/dev/null', '-m', monitors.join(','), '--id', user, '--keyfile', keyFile];
+  const [first = program, ...words] = cephCommand(host, program);
   try {
-    return await host.runInNet(program, [...access, ...TIMEOUTS, ...args]);
+    return await run(first, [...words, ...args]);
   } catch (error) {
     if (!(error instanceof CommandFailedError)) throw error;
     throw new CephRefusedError(program, errorCode(error));
@@ -87,7 +93,7 @@ export async function openCephNode(
   } catch (error) {
     if (!(error instanceof QmpRefusedError)) throw error;
     // QEMU's message may name addresses.
-    throw new ComputeError('transient', 'QEMU cannot open the shared volume: run skerryd doctor on the host');
+    throw new ComputeError('transient', 'QEMU cannot open the shared image: run skerryd doctor on the host');
   } finally {
     await deleteSecret(qmp, secret);
   }
@@ -97,6 +103,24 @@ async function deleteSecret(qmp: Qmp, id: string): Promise<void> {
   await qmp.execute('object-del', { id }).catch((error: unknown) => {
     if (!(error instanceof QmpRefusedError)) throw error;
   });
+}
+
+/**
+ * Returns the options of `qemu-img convert` that write to an existing, empty image, and its name last. The
+ * key is read from its file.
+ */
+export function convertTarget(host: QemuHost, image: string): string[] {
+  const { monitors, pool, user, keyFile } = requireCeph(host);
+  const servers = monitors
+    .map(splitAddress)
+    .flatMap((server, index) => [
+      `server.${index}.host=${server.host}`,
+      `server.${index}.port=${server.port}`,
+    ]);
+  const secret = `secret,id=key,format=base64,file=${keyFile.replaceAll(',', ',,')}`;
+  const access = [`user=${user}`, 'key-secret=key', 'auth-client-required.0=cephx', ...servers];
+  const target = ['driver=rbd', `pool=${pool}`, `image=${image}`, ...access].join(',');
+  return ['--object', secret, '-n', '--target-is-zero', '--target-image-opts', target];
 }
 
 function splitAddress(text: string): { readonly host: string; readonly port: string } {

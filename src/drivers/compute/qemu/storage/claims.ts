@@ -1,7 +1,8 @@
 /**
- * Which host has a shared volume: a lock in the cluster, next to the image. QEMU opens an image only on the
- * host that has its claim. A claim has no expiry: it ends when the volume is detached, or when it is taken
- * from a host that was fenced. RBD's own exclusive lock is no claim, because clients pass it to each other.
+ * Which host has a shared volume or disk: a lock in the cluster, next to the image. QEMU opens an image only
+ * on the host that has its claim. A claim has no expiry: it ends when the image is given up, or when it is
+ * taken from a host that was fenced. RBD's own exclusive lock is no claim, because clients pass it to each
+ * other.
  */
 import { ComputeError } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
@@ -45,7 +46,7 @@ export async function requireUnclaimed(host: QemuHost, volumeId: string): Promis
 export async function requireOwnClaim(host: QemuHost, volumeId: string): Promise<void> {
   const claim = await readClaim(host, volumeId);
   if (typeof claim !== 'object')
-    throw new ComputeError('transient', 'this host has no claim on the shared volume');
+    throw new ComputeError('transient', 'this host has no claim on the shared image');
   if (!isOwnClaim(host, claim)) throw claimedElsewhere(claim);
 }
 
@@ -70,6 +71,26 @@ export async function releaseClaim(host: QemuHost, volumeId: string): Promise<vo
   if (typeof claim === 'object' && isOwnClaim(host, claim)) await breakClaim(host, volumeId, claim);
 }
 
+/** Returns the claims, by their ids, of the host from which a machine comes. */
+export async function readClaimsToTake(
+  host: QemuHost,
+  claimIds: readonly string[],
+): Promise<Record<string, Claim>> {
+  const claims: Record<string, Claim> = {};
+  for (const id of claimIds) {
+    if (!host.options.ceph)
+      throw new ComputeError(
+        'host',
+        'no machine with a shared disk or volume can be moved to this host: it has no access',
+      );
+    const claim = await readClaim(host, id);
+    if (typeof claim !== 'object' || isOwnClaim(host, claim))
+      throw new ComputeError('transient', 'the shared image is not in use on the other host');
+    claims[id] = claim;
+  }
+  return claims;
+}
+
 /** Claims the volume for this host in place of the host whose claim this is, and of no other one. */
 export async function takeClaim(host: QemuHost, volumeId: string, from: Claim): Promise<void> {
   const claim = await readClaim(host, volumeId);
@@ -90,7 +111,7 @@ export async function deleteClaim(host: QemuHost, volumeId: string): Promise<voi
 }
 
 function claimedElsewhere(claim: Claim): ComputeError {
-  return new ComputeError('transient', `the volume is still attached on host ${claim.host}`);
+  return new ComputeError('transient', `the shared image is still in use on host ${claim.host}`);
 }
 
 async function runRados(host: QemuHost, args: readonly string[]): Promise<string> {

@@ -21,6 +21,8 @@ export interface SnapshotRecord {
   readonly how: 'job' | 'copy';
   /** Whether the snapshot's moment has passed. Until then it may be restarted. */
   readonly begun: boolean;
+  /** Its disk is in the Ceph cluster, and so is the copy: its file only says that the copy is done. */
+  readonly shared?: true;
   /** Size on disk in GiB with two decimals; 0 until it is ready. */
   readonly sizeGb: number;
 }
@@ -44,7 +46,15 @@ export async function listSnapshotsInProgress(host: QemuHost, machineId: string)
 export async function markReady(layout: Layout, record: SnapshotRecord): Promise<SnapshotRecord> {
   const path = layout.snapshot(record.id, 'qcow2');
   await reclaimFile(layout, record.machineId, { kind: 'snapshots', path });
-  const bytes = (await allocatedBytes(path)) ?? 0;
+  return await markReadyWith(layout, record, (await allocatedBytes(path)) ?? 0);
+}
+
+/** Call when the snapshot is complete, with its size on disk. */
+export async function markReadyWith(
+  layout: Layout,
+  record: SnapshotRecord,
+  bytes: number,
+): Promise<SnapshotRecord> {
   // Round up and never to 0: even an empty disk has metadata.
   const sizeGb = Math.max(0.01, Math.ceil((100 * bytes) / GIB) / 100);
   return await writeSnapshot(layout, { ...record, state: 'ready', sizeGb });

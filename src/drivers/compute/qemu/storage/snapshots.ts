@@ -4,7 +4,7 @@
  * over before the guest runs, so the content is unchanged. A snapshot depends only on an imported image, so
  * machines and other snapshots can be deleted.
  */
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
@@ -12,11 +12,13 @@ import { requireNotSent, requireRecord } from '../record.ts';
 import { allocatedBytes } from '../space.ts';
 import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
 import { reclaimFile } from './lent-files.ts';
+import { advanceSharedSnapshot, holdMoment, removeSharedSnapshot } from './shared-snapshots.ts';
 import { endJob, readJobState, startJob } from './snapshot-job.ts';
 import {
   listSnapshotsInProgress,
   markFailed,
   markReady,
+  markReadyWith,
   readSnapshot,
   type SnapshotRecord,
   writeSnapshot,
@@ -53,25 +55,33 @@ async function createRecord(host: QemuHost, machineId: string, id: string): Prom
     throw new ComputeError('refused', 'the machine is still being installed');
   }
   const { generation, spec } = machine;
+  const unfinished = {
+    id,
+    machineId,
+    generation,
+    diskGb: spec.diskGb,
+    sizeGb: 0,
+    state: 'creating',
+  } as const;
+  if (spec.sharedDisk) {
+    const shared = { how: 'copy', begun: false, shared: true } as const;
+    await mkdir(host.layout.snapshots(), { recursive: true, mode: 0o700 });
+    return await writeSnapshot(host.layout, { ...unfinished, ...shared });
+  }
   const bytes = await allocatedBytes(host.layout.disk(machineId, generation));
   if (bytes === undefined) throw new ComputeError('refused', 'the machine has no disk');
   const request = { folder: host.layout.snapshots(), bytes, snapshotId: id };
   return await withReservedSpace(host, request, () =>
-    writeSnapshot(host.layout, {
-      id,
-      machineId,
-      generation,
-      diskGb: spec.diskGb,
-      sizeGb: 0,
-      state: 'creating',
-      how: 'job',
-      begun: false,
-    }),
+    writeSnapshot(host.layout, { ...unfinished, how: 'job', begun: false }),
   );
 }
 
 async function startSnapshot(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
+  if (record.shared) {
+    await holdMoment(host, record);
+    return await checkProgress(host, await writeSnapshot(layout, { ...record, begun: true }));
+  }
   // Undefined if no guest runs; false if this QEMU lacks the disk.
   const jobStarted = await withRunningQemu(host, record.machineId, (qmp) => startJob(host, qmp, record));
   if (jobStarted === true) return await writeSnapshot(layout, { ...record, begun: true });
@@ -99,11 +109,22 @@ async function withRunningQemu<T>(
 async function checkProgress(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
   const { layout } = host;
   if (record.how === 'job') return await checkJob(host, record);
+  if (record.shared) return await checkShared(host, record);
   const to = layout.snapshot(record.id, 'qcow2');
   const state = await copyInBackground(host, copySpec(host, record), 0);
   if (state === 'copying') return record;
   await stopCopy(to);
   return state === 'done' ? await markReady(layout, record) : await markFailed(layout, record);
+}
+
+async function checkShared(host: QemuHost, record: SnapshotRecord): Promise<SnapshotRecord> {
+  const { layout } = host;
+  const copy = await advanceSharedSnapshot(host, record);
+  if (copy === 'copying') return record;
+  await stopCopy(layout.snapshot(record.id, 'qcow2'));
+  return copy === 'failed'
+    ? await markFailed(layout, record)
+    : await markReadyWith(layout, record, copy.bytes);
 }
 
 function copySpec(host: QemuHost, { id, machineId, generation }: SnapshotRecord) {
@@ -128,7 +149,8 @@ async function checkJob(host: QemuHost, record: SnapshotRecord): Promise<Snapsho
  */
 export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qmp): Promise<void> {
   for (const record of await listSnapshotsInProgress(host, machineId)) {
-    if (record.how !== 'copy') continue;
+    // That of a shared disk has its moment already.
+    if (record.how !== 'copy' || record.shared) continue;
     const to = host.layout.snapshot(record.id, 'qcow2');
     // The copy is done: the file gets this name only when it is complete.
     if ((await allocatedBytes(to)) !== undefined) continue;
@@ -145,6 +167,8 @@ export async function resumeSnapshots(host: QemuHost, machineId: string, qmp: Qm
 export async function removeSnapshot(host: QemuHost, snapshotId: string): Promise<void> {
   const { layout } = host;
   const existing = await readSnapshot(layout, snapshotId);
+  // Another host may have made it.
+  if (!existing && host.options.ceph) return await removeSharedSnapshot(host, { id: snapshotId });
   if (!existing) return;
   await host.withMachineLock(existing.machineId, async () => {
     const file = layout.snapshot(snapshotId, 'qcow2');
@@ -152,6 +176,7 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
       await withQmp(host, existing.machineId, async (qmp) => qmp && (await endJob(qmp, snapshotId)));
       await stopCopy(file);
     }
+    if (existing.shared) await removeSharedSnapshot(host, existing);
     await reclaimFile(layout, existing.machineId, { kind: 'snapshots', path: file });
     await rm(file, { force: true });
     await rm(layout.snapshot(snapshotId, 'json'), { force: true });
@@ -173,6 +198,7 @@ export async function copySnapshot(
 ): Promise<void> {
   const record = await readSnapshot(host.layout, snapshotId);
   if (!record) throw new ComputeError('refused', 'snapshot not found');
+  if (record.shared) throw new ComputeError('refused', 'the snapshot is of a shared disk');
   if (record.state !== 'ready') throw new ComputeError('refused', 'the snapshot is not ready');
   if (record.diskGb > disk.diskGb) throw new ComputeError('refused', 'the snapshot is larger than the disk');
   const from = host.layout.snapshot(snapshotId, 'qcow2');

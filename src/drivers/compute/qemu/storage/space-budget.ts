@@ -73,6 +73,7 @@ async function outstandingOfDisk(
   });
   if (!record) return 0;
   const { generation, spec, restored } = record;
+  if (spec.sharedDisk) return 0;
   const isCopied = snapshots.some(
     ({ how, machineId, generation: of }) => how === 'copy' && machineId === id && of === generation,
   );
@@ -108,7 +109,7 @@ async function outstandingOfMoves(host: QemuHost): Promise<number[]> {
         path: incomingVolume(layout, spec.id, volume.id),
       }));
       const disk = { path: layout.disk(spec.id, generation), sizeGb: spec.diskGb };
-      return [disk, ...files].map(async ({ path, sizeGb }) =>
+      return [...(spec.sharedDisk ? [] : [disk]), ...files].map(async ({ path, sizeGb }) =>
         outstandingBytes(sizeGb * GIB, await allocatedBytes(path)),
       );
     }),

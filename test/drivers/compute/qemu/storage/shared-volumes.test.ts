@@ -1,94 +1,57 @@
 /** Volumes in a real Ceph cluster that two hosts share. */
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import {
-  type PeerListener,
-  startPeerListener,
-} from '../../../../../src/drivers/compute/host/peer-listener.ts';
 import { checkSharedStorage } from '../../../../../src/drivers/compute/qemu/examine/shared-storage.ts';
-import { QemuHost, volumeSerial } from '../../../../../src/drivers/compute/qemu/host.ts';
-import { withQmp } from '../../../../../src/drivers/compute/qemu/qmp.ts';
-import { requireRecord, writeRecord } from '../../../../../src/drivers/compute/qemu/record.ts';
+import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { readVolume } from '../../../../../src/drivers/compute/qemu/storage/volume-record.ts';
 import type { MachineSpec } from '../../../../../src/ports/compute.ts';
-import { failsAs, machineSpec } from '../../compute-world.ts';
-import { CephCluster, cephMissing } from '../support/ceph-cluster.ts';
-import { type QemuWorld, qemuWorld, REAL_MACHINES } from '../support/qemu-world.ts';
+import { failsAs } from '../../compute-world.ts';
+import type { CephCluster } from '../support/ceph-cluster.ts';
+import * as shared from '../support/shared-world.ts';
+import { createMachine, endInstall, SharedWorld } from '../support/shared-world.ts';
 
 const DEVICE = '/dev/vdb';
-const CEPH = { skip: REAL_MACHINES.skip || (process.env.CI !== 'true' && cephMissing()) };
 
-interface SharedHost extends QemuWorld {
+interface VolumeHost extends shared.SharedHost {
   readonly machineId: string;
   readonly spec: MachineSpec;
-  readonly address: string;
 }
 
-describe('volumes in a Ceph cluster', CEPH, () => {
+describe('volumes in a Ceph cluster', shared.CEPH, () => {
+  let world: SharedWorld;
   let cluster: CephCluster;
-  let here: SharedHost;
-  let there: SharedHost;
-  const worlds: QemuWorld[] = [];
-  const listeners: PeerListener[] = [];
+  let here: VolumeHost;
+  let there: VolumeHost;
   before(async () => {
-    cluster = await CephCluster.start();
+    world = await SharedWorld.start();
+    cluster = world.cluster;
     // One after the other: two guests that boot at once take more than twice as long.
     here = await startHost('here');
     there = await startHost('there');
   });
-  after(async () => {
-    for (const world of worlds) await world.close();
-    for (const listener of listeners) await listener.close();
-    await cluster?.close();
-  });
+  after(async () => await world?.close());
 
-  async function startHost(name: string): Promise<SharedHost> {
-    const transfers = { find: (id: string) => world.driver.transfers.find(id) };
-    const listener = await startPeerListener({ listen: { host: '127.0.0.1', port: 0 }, transfers });
-    listeners.push(listener);
-    const peerAddress = `127.0.0.1:${listener.port}`;
-    const world = await qemuWorld({ hosts: [name], ceph: cluster.options, peerAddress });
-    worlds.push(world);
-    const address = await cluster.link(world.net.router);
-    const machineId = `on-${name}`;
-    const spec = machineSpec({ id: machineId, host: name, ...world.machine });
-    // Its guest need not boot: the tests read and write as its disk controller.
-    await world.driver.ensure(spec);
-    return { ...world, machineId, spec, address };
+  async function startHost(name: string): Promise<VolumeHost> {
+    const host = await world.startHost(name);
+    const spec = await createMachine(host, { id: `on-${name}` });
+    return { ...host, machineId: spec.id, spec };
   }
 
-  const attach = (host: SharedHost, id: string, sizeGb = 1) =>
+  const attach = (host: VolumeHost, id: string, sizeGb = 1) =>
     host.driver.attach(host.machineId, { id, sizeGb, device: DEVICE, shared: true });
-  const power = (host: SharedHost, action: 'on' | 'off') => host.driver.power(host.machineId, action);
+  const power = (host: VolumeHost, action: 'on' | 'off') => host.driver.power(host.machineId, action);
   /** Without a guest that cooperates, only a machine that is off releases a volume. */
-  const detachOff = async (host: SharedHost, id: string) => {
+  const detachOff = async (host: VolumeHost, id: string) => {
     await power(host, 'off');
     for (const _ of ['once', 'again']) await host.driver.detach(id);
     await power(host, 'on');
   };
-  /** Carries out a command of qemu-io with the volume's device, and returns what QEMU prints. */
-  const io = async (host: SharedHost, id: string, command: string) => {
-    const log = host.host.layout.machine(host.machineId, 'qemu.log');
-    const before = (await readFile(log, 'utf8')).length;
-    const device = `/machine/peripheral/dev-vol-${volumeSerial(id)}/virtio-backend`;
-    const line = `qemu-io -d ${device} "${command}"`;
-    const answer = await withQmp(host.host, host.machineId, async (qmp) =>
-      qmp?.execute<string>('human-monitor-command', { 'command-line': line }),
-    );
-    return `${answer ?? 'off'}${(await readFile(log, 'utf8')).slice(before)}`;
-  };
-  const write = async (host: SharedHost, id: string, byte: number) => {
-    const printed = await io(host, id, `write -P ${byte} 0 4k`);
-    if (!printed.includes('wrote 4096')) throw new Error(printed);
-  };
-  const hasContent = async (host: SharedHost, id: string, byte: number) => {
-    const printed = await io(host, id, `read -P ${byte} 0 4k`);
-    assert.match(printed, /read 4096/);
-    assert.doesNotMatch(printed, /verification failed/);
-  };
+  const write = (host: VolumeHost, id: string, byte: number) =>
+    shared.write(host, { machineId: host.machineId, volume: id }, byte);
+  const hasContent = (host: VolumeHost, id: string, byte: number) =>
+    shared.hasContent(host, { machineId: host.machineId, volume: id }, byte);
 
   it('a shared volume grows while it is attached and keeps its data on another host', async () => {
     const id = 'moving';
@@ -132,22 +95,10 @@ describe('volumes in a Ceph cluster', CEPH, () => {
     await attach(here, id);
     await write(here, id, 1);
     const { spec } = here;
-    // Nothing in the guest answers, so its install is not noticed.
-    const record = await requireRecord(here.host.layout, spec.id);
-    await writeRecord(here.host.layout, { ...record, installingSince: null });
+    await endInstall(here, spec.id);
     const volumes = [{ id, sizeGb: 1, device: DEVICE, shared: true as const }];
-    const guest: SharedHost = { ...there, machineId: spec.id };
-    const send = async (from: SharedHost, to: SharedHost) => {
-      const names = { from: from.host.options.hosts[0] ?? '', to: to.host.options.hosts[0] ?? '' };
-      const move = { id: randomUUID(), machineId: spec.id, key: randomBytes(32), ...names };
-      const endpoint = await to.driver.moves.receive(move, { spec: { ...spec, host: names.to }, volumes });
-      for (;;) {
-        const { state, message } = await from.driver.moves.send(move, endpoint);
-        if (state === 'copying') continue;
-        assert.equal(state, 'sent', message ?? '');
-        return move;
-      }
-    };
+    const guest: VolumeHost = { ...there, machineId: spec.id };
+    const send = (from: VolumeHost, to: VolumeHost) => shared.send({ from, to }, spec, volumes);
     // A machine that is kept has its volume as before.
     const kept = await send(here, guest);
     await failsAs('transient', there.driver.grow(id, 2));
