@@ -19,7 +19,7 @@ export const EVENTS = {
   },
   'server.lost': {
     key: 'server',
-    when: 'the machine of the server was lost; the server is installed again, or refunded and deleted',
+    when: 'its machine was lost; the server starts elsewhere, is installed again, or is refunded and deleted',
     additive: true,
   },
   'server.destroyed': { key: 'server', when: 'the disk was wiped and the IP addresses were released' },

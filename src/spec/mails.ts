@@ -56,12 +56,14 @@ export interface MailData {
     readonly suspendedAt: Date;
     readonly destroyedAt: Date;
   };
-  /** The machine that it ran on was lost, with the data on its disk. */
+  /** The machine that it ran on was lost. */
   server_lost: {
     readonly server: string;
     readonly lostAt: Date;
     /** Refunded, 0 if no paid time was left; null if the server is installed again on another machine. */
     readonly refundedCents: bigint | null;
+    /** Whether its data is on storage that was not lost. */
+    readonly keepsDisk: boolean;
     /** Whether it keeps its addresses. */
     readonly keepsAddresses: boolean;
     /** Whether it is suspended and not paid: it is installed again once it is paid. */

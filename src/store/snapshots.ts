@@ -16,6 +16,8 @@ export interface SnapshotRow {
   readonly image_id: string;
   /** The disk generation of the server that was snapshotted. */
   readonly generation: number;
+  /** It is on storage that the hosts of its region share, like the disk of its server. */
+  readonly shared: boolean;
   /** The driver has started it. */
   readonly begun: boolean;
   readonly name: string;
@@ -28,18 +30,22 @@ export interface SnapshotRow {
   readonly created_at: Date;
 }
 
-const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, begun, name, size_gb,
-  status, lost_at, expires_at, created_at`;
+const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, shared, begun, name,
+  size_gb, status, lost_at, expires_at, created_at`;
 
 const NEW = 'id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at';
 
-export type NewSnapshot = Omit<SnapshotRow, 'begun' | 'size_gb' | 'status' | 'generation' | 'lost_at'>;
+export type NewSnapshot = Omit<
+  SnapshotRow,
+  'begun' | 'size_gb' | 'status' | 'generation' | 'shared' | 'lost_at'
+>;
 
 /** Inserts a snapshot of the server's current disk, with status `creating`. */
 export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
   const [inserted] = await tx.rows<SnapshotRow>(
-    `insert into snapshots (${NEW}, generation, status)
-     select ${parametersFor(NEW)}, s.generation, 'creating' from servers s where s.id = $server_id
+    `insert into snapshots (${NEW}, generation, shared, status)
+     select ${parametersFor(NEW)}, s.generation, s.shared_disk, 'creating'
+       from servers s where s.id = $server_id
      returning ${COLUMNS}`,
     row,
   );
@@ -58,7 +64,7 @@ export async function findSnapshot(
   ]);
 }
 
-/** Lists the customer's servers in the snapshot's region whose disk is large enough, at most `limit`. */
+/** Lists the customer's servers in its region, on the same storage, and large enough; at most `limit`. */
 export async function listServersForSnapshot(
   tx: Sql,
   customerId: string,
@@ -69,6 +75,7 @@ export async function listServersForSnapshot(
     `select s.id, p.category from snapshots n
        join servers s
          on s.customer_id = n.customer_id and s.region_id = n.region_id and s.disk_gb >= n.disk_gb
+            and s.shared_disk = n.shared
        join plans p on p.id = s.plan_id
       where n.id = $1 and n.customer_id = $2 limit $3`,
     [id, customerId, limit],

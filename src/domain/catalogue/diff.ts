@@ -23,6 +23,7 @@ export function desiredCatalogue(file: CatalogueFile, stored: Catalogue, now: Da
       ...region,
       tor_onion: region.tor_onion ?? null,
       volume_storage: region.volume_storage ?? 'local',
+      disk_storage: region.disk_storage ?? 'local',
       active: true,
     })),
     plans: file.plans.map(({ price_usd_month, host_tags: hostTags = [], ...plan }) => ({
@@ -136,6 +137,7 @@ function regionFields(row: RegionRow): Fields {
     pop_id: row.pop_id,
     tor_onion: row.tor_onion ?? 'none',
     volume_storage: row.volume_storage,
+    disk_storage: row.disk_storage,
     active: String(row.active),
   };
 }

@@ -48,6 +48,7 @@ const Region = Type.Object(
     pop_id: line,
     tor_onion: Type.Optional(Type.Union([line, Type.Null()], { description: 'an onion address or null' })),
     volume_storage: Type.Optional(oneOf(['local', 'shared'])),
+    disk_storage: Type.Optional(oneOf(['local', 'shared'])),
   },
   strict,
 );

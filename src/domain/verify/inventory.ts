@@ -2,6 +2,7 @@
  * Invariants of hosts, machines, addresses, volumes, snapshots, and firewall groups: nothing leaks, and
  * nothing is assigned twice.
  */
+import { DISK_ON_HOST } from '../../store/inventory/placement.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Every pooled address: its id and the server that has it. */
@@ -42,8 +43,8 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
     description: 'memory and disk in use on each host are the sums of its servers, volumes, and moves',
     source: 'hosts',
     violations: `select h.id from hosts h
-        left join (select host_id, sum(ram_mb) as ram_mb, sum(disk_gb) as disk_gb
-                     from servers group by host_id) s
+        left join (select host_id, sum(ram_mb) as ram_mb, sum(${DISK_ON_HOST}) as disk_gb
+                     from servers s group by host_id) s
           on s.host_id = h.id
         left join (select host_id, sum(disk_gb) as disk_gb from volumes group by host_id) v
           on v.host_id = h.id

@@ -70,6 +70,10 @@ function describeContents(host: HostContents): string[] {
       `${formatCount(host.volumes, 'volume')}, and ${formatCount(host.snapshots, 'snapshot')}`,
   ];
   if (held > 0n) lines.push(`${formatCount(held, 'server')} under a legal hold: kept until it is lifted`);
+  if (host.shared_disks > 0n)
+    lines.push(
+      `${formatCount(host.shared_disks, 'server')} on shared storage: restarted elsewhere with the disk`,
+    );
   if (host.shared_volumes > 0n)
     lines.push(`it had ${formatCount(host.shared_volumes, 'shared volume')} last: the data is kept`);
   return lines;

@@ -12,6 +12,8 @@ export interface RegionRow {
   readonly tor_onion: string | null;
   /** Where new volumes are: on the disk of a host, or on storage that the region's hosts share. */
   readonly volume_storage: 'local' | 'shared';
+  /** Where the disks of new servers are, in the same way. */
+  readonly disk_storage: 'local' | 'shared';
   readonly active: boolean;
 }
 
@@ -53,7 +55,7 @@ export interface InstallableImageRow extends ImageRow {
 }
 
 // An update that assigns a key locks its row against deploys, even if the key stays the same.
-const REGION_VALUES = 'name, country, pop_id, tor_onion, volume_storage, active';
+const REGION_VALUES = 'name, country, pop_id, tor_onion, volume_storage, disk_storage, active';
 const REGION = `id, session_code, ${REGION_VALUES}`;
 const PLAN_VALUES =
   'category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, host_tags, active';

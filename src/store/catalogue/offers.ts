@@ -31,7 +31,12 @@ const HAS_ADDRESSES = `coalesce(
            where x.region_id = r.id and x.server_id is null and not x.blocked
            order by x.free_from limit 1) <= now.at, false)`;
 
-const NEEDS = { region: 'r.id', ramMb: 'p.ram_mb', diskGb: 'p.disk_gb', hostTags: 'p.host_tags' };
+const NEEDS = {
+  region: 'r.id',
+  ramMb: 'p.ram_mb',
+  diskGb: "(case when r.disk_storage = 'shared' then 0 else p.disk_gb end)",
+  hostTags: 'p.host_tags',
+};
 
 /** For a plan `p` in a region `r`. Machines without a driver are sold by hand only (`now.dedicated`). */
 const HAS_ROOM = `case p.category when 'vps' then

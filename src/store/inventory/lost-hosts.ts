@@ -84,9 +84,10 @@ export async function markVolumesLost(tx: Sql, hostId: string, now: Date): Promi
 
 /**
  * Which snapshots `n` were on host `h`: by their backend, or, before a driver started them, by their server.
- * Simulated hosts have no backend.
+ * Simulated hosts have no backend. A shared one needs the host only while it is being made.
  */
-const SNAPSHOT_ON_HOST = `(case when h.backend is null then s.host_id = h.id
+const SNAPSHOT_ON_HOST = `((not n.shared or n.status = 'creating')
+  and case when h.backend is null then s.host_id = h.id
   else p.backend = h.backend or p.backend is null and n.status = 'creating' and s.host_id = h.id end)`;
 const SNAPSHOTS = `snapshots n left join servers s on s.id = n.server_id
   left join placed_resources p on p.kind = 'snapshot' and p.id = n.id::text`;
@@ -107,14 +108,44 @@ export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Pro
  * without it, the next attachment would create an empty volume.
  */
 export async function forgetStorage(tx: Sql, backend: string): Promise<void> {
+  // Any host of the region can delete a shared snapshot.
+  await tx.run(
+    `update placed_resources p set backend = coalesce(taker.backend, '${LOCAL_BACKEND}')
+       from snapshots n cross join lateral (${takerOf('n.region_id')}) as taker
+      where p.kind = 'snapshot' and p.backend = $1 and n.id::text = p.id and n.shared and n.lost_at is null`,
+    [backend],
+  );
   await tx.run(
     `delete from placed_resources p
       where backend = $1
         and (kind = 'snapshot'
+                and not exists (select from snapshots where id::text = p.id and shared and lost_at is null)
              or kind = 'volume'
                 and not exists (select from volumes where id::text = p.id
                                    and (shared or lost_at is null and deleted_at is null)))`,
     [backend],
+  );
+}
+
+/** The host of a region that takes what a lost one had on shared storage: its name and its backend. */
+function takerOf(region: string): string {
+  return `select h.name, h.backend from hosts h
+      left join backends b on b.name = h.backend
+      left join host_facts f on f.host_id = h.id
+     where h.region_id = ${region} and h.lost_at is null and coalesce(b.state, 'active') = 'active'
+     order by f.away_since is not null, h.draining, h.name limit 1`;
+}
+
+/** Whether a lost host has the server's shared disk, and the name of a host that can take it, or null. */
+export async function findDiskSeizure(
+  tx: Sql,
+  serverId: string,
+): Promise<{ readonly by: string | null } | undefined> {
+  return await tx.row<{ by: string | null }>(
+    `select (select name from (${takerOf('s.region_id')}) as taker) as by
+       from servers s join hosts l on l.id = s.host_id
+      where s.id = $1 and s.shared_disk and l.lost_at is not null`,
+    [serverId],
   );
 }
 
@@ -146,13 +177,7 @@ export async function findSeizure(
   volumeId: string,
 ): Promise<{ readonly by: string | null } | undefined> {
   return await tx.row<{ by: string | null }>(
-    `select coalesce(own.name, (
-              select h.name from hosts h
-                left join backends b on b.name = h.backend
-                left join host_facts f on f.host_id = h.id
-               where h.region_id = v.region_id and h.lost_at is null
-                 and coalesce(b.state, 'active') = 'active'
-               order by f.away_since is not null, h.draining, h.name limit 1)) as by
+    `select coalesce(own.name, (select name from (${takerOf('v.region_id')}) as taker)) as by
        from volumes v
        join placed_resources p on p.kind = 'volume' and p.id = v.id::text
        left join servers s on s.id = v.server_id
@@ -227,6 +252,8 @@ export interface HostContents {
   readonly lost_servers: LostServers | null;
   readonly fenced_at: Date | null;
   readonly servers: bigint;
+  /** Of those, with a shared disk. */
+  readonly shared_disks: bigint;
   /** Of those, under a legal hold. */
   readonly held_servers: bigint;
   /** Of those, without a hold, and without a host or an address to go to. */
@@ -241,6 +268,7 @@ export interface HostContents {
 
 const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
   (select count(*) from servers where host_id = h.id) as servers,
+  (select count(*) from servers where host_id = h.id and shared_disk) as shared_disks,
   (select count(*) from servers where host_id = h.id and held_at is not null) as held_servers,
   (select count(*) from servers s join operations o on o.server_id = s.id
     where s.host_id = h.id and s.held_at is null and o.step = 'place' and o.last_fault is not null)

@@ -12,6 +12,9 @@ export interface PlacementNeeds {
   readonly hostTags: string;
 }
 
+/** The disk that a server `s` uses of its host. A shared one uses none. */
+export const DISK_ON_HOST = '(case when s.shared_disk then 0 else s.disk_gb end)';
+
 /** New servers and volumes leave the reserve free. Servers that have to leave another host may use it. */
 export type Reserve = 'kept' | 'used';
 
@@ -32,10 +35,10 @@ export function fitsOnHost(needs: PlacementNeeds, reserve: Reserve): string {
     and h.tags @> ${needs.hostTags})`;
 }
 
-/** How many such servers the host has room for: memory or disk, whichever ends first. */
+/** How many such servers the host has room for: memory or disk, if they use it, whichever ends first. */
 export function roomOnHost({ ramMb, diskGb }: PlacementNeeds, reserve: Reserve): string {
   const free = freeOf(reserve);
-  return `least(${free.ramMb}::float8 / ${ramMb}, ${free.diskGb}::float8 / ${diskGb})`;
+  return `least(${free.ramMb}::float8 / ${ramMb}, ${free.diskGb}::float8 / nullif(${diskGb}, 0))`;
 }
 
 /** Condition: the host has `gb` of disk left for a volume. */

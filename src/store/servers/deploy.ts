@@ -101,10 +101,14 @@ const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, 
   ssh_public_keys, tags, labels, billing_months, auto_renew, price_cents_month, price_cents_cycle,
   eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
 
+/** A dedicated machine has its own disk. */
+const HAS_SHARED_DISK = `($category::text = 'vps'
+  and exists (select from regions where id = $region_id and disk_storage = 'shared'))`;
+
 const NEEDS: PlacementNeeds = {
   region: '$region_id',
   ramMb: '$ram_mb',
-  diskGb: '$disk_gb',
+  diskGb: `(case when ${HAS_SHARED_DISK} then 0 else $disk_gb::int end)`,
   hostTags: '$host_tags::text[]',
 };
 
@@ -157,12 +161,13 @@ take_machine as (
    where id = (select machine_id from place) and exists (select from debit)
   returning id),
 take_host as (
-  update hosts h set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + $disk_gb
+  update hosts h set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + ${NEEDS.diskGb}
    where id = (select host_id from place) and exists (select from debit) and ${fitsOnHost(NEEDS, 'kept')}
   returning id),
 server as (
-  insert into servers (${SERVER}, status, host_id, machine_id, created_at, updated_at)
-  select ${parametersFor(SERVER)}, 'provisioning', place.host_id, place.machine_id, $now, $now
+  insert into servers (${SERVER}, shared_disk, status, host_id, machine_id, created_at, updated_at)
+  select ${parametersFor(SERVER)}, ${HAS_SHARED_DISK}, 'provisioning', place.host_id, place.machine_id,
+         $now, $now
     from debit, place),
 operation as (
   insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)

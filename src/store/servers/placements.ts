@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../spec/states.ts';
 import {
+  DISK_ON_HOST,
   fitsOnHost,
   hostsOfCustomer,
   loadOfHost,
@@ -21,6 +22,7 @@ export interface BuildDetails {
   readonly cpu: number;
   readonly ram_mb: number;
   readonly disk_gb: number;
+  readonly shared_disk: boolean;
   readonly image_id: string;
   readonly family: string;
   readonly version: string;
@@ -44,7 +46,7 @@ export interface BuildDetails {
 export async function findBuildDetails(tx: Sql, serverId: string): Promise<BuildDetails | undefined> {
   return await tx.row<BuildDetails>(
     `select s.name as hostname, coalesce(h.name, m.name) as host, s.host_id, s.machine_id, s.region_id, p.cpu,
-            s.ram_mb, s.disk_gb, i.id as image_id, i.family, i.version, i.cloud_init,
+            s.ram_mb, s.disk_gb, s.shared_disk, i.id as image_id, i.family, i.version, i.cloud_init,
             i.blob_key, i.sha256, i.base_sha256, host(a.addr) as ipv4,
             host(a.gateway) as gateway, x.prefix::text as ipv6_prefix, s.generation, s.ssh_public_keys,
             s.root_password_sealed, s.user_data_sealed
@@ -63,7 +65,7 @@ export async function findBuildDetails(tx: Sql, serverId: string): Promise<Build
 const MOVED: PlacementNeeds = {
   region: 's.region_id',
   ramMb: 's.ram_mb',
-  diskGb: 's.disk_gb',
+  diskGb: DISK_ON_HOST,
   hostTags: 'p.host_tags',
 };
 
@@ -83,7 +85,7 @@ export async function reserveOtherHost(
 ): Promise<string | undefined> {
   const row = await tx.row<{ id: string }>(
     `with host as materialized (
-       select h.id, s.ram_mb, s.disk_gb
+       select h.id, s.ram_mb, ${DISK_ON_HOST} as disk_gb
          from servers s join plans p on p.id = s.plan_id join hosts h on ${fitsOnHost(MOVED, 'used')}
         where s.id = $1 and h.id <> all ($2::uuid[])
         order by ${bestForMove(MOVED)} limit 1 for update of h)
@@ -132,14 +134,15 @@ export async function reserveMoveTarget(
 /** Moves a server's reservation off its host. Returns false, without a change, if no other host has room. */
 export async function moveReservation(
   tx: Sql,
-  server: Pick<ServerRow, 'id' | 'host_id' | 'ram_mb' | 'disk_gb'>,
+  server: Pick<ServerRow, 'id' | 'host_id'>,
   excludedHosts: readonly string[],
 ): Promise<boolean> {
   if ((await reserveOtherHost(tx, { id: server.id, excludedHosts })) === undefined) return false;
   await tx.run(
-    `update hosts set used_ram_mb = used_ram_mb - $ram_mb, used_disk_gb = used_disk_gb - $disk_gb
-      where id = $host_id`,
-    server,
+    `update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb,
+                        used_disk_gb = h.used_disk_gb - ${DISK_ON_HOST}
+       from servers s where s.id = $1 and h.id = $2`,
+    [server.id, server.host_id],
   );
   return true;
 }
@@ -205,7 +208,8 @@ export async function releaseHost(
 ): Promise<void> {
   await tx.run(
     `with freed as (
-       update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb, used_disk_gb = h.used_disk_gb - s.disk_gb
+       update hosts h set used_ram_mb = h.used_ram_mb - s.ram_mb,
+                          used_disk_gb = h.used_disk_gb - ${DISK_ON_HOST}
          from servers s where s.id = $1 and h.id = s.host_id),
      unbound as (
        update machines set server_id = null, state = $2, state_since = $3, off_since = null

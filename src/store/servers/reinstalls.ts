@@ -53,6 +53,7 @@ export async function findOwnKeys(
 export interface RestorableSnapshotRow {
   readonly region_id: string;
   readonly disk_gb: number;
+  readonly shared: boolean;
   readonly image_id: string;
   readonly status: 'creating' | 'ready' | 'error';
 }
@@ -64,7 +65,8 @@ export async function lockRestorableSnapshot(
   id: string,
 ): Promise<RestorableSnapshotRow | undefined> {
   return await tx.row<RestorableSnapshotRow>(
-    `select region_id, disk_gb, image_id, status from snapshots where id = $1 and customer_id = $2 for share`,
+    `select region_id, disk_gb, shared, image_id, status from snapshots
+      where id = $1 and customer_id = $2 for share`,
     [id, customerId],
   );
 }

@@ -22,6 +22,8 @@ export interface ServerRow {
   readonly machine_id: string | null;
   readonly ram_mb: number;
   readonly disk_gb: number;
+  /** Its disk is on storage that the hosts of its region share. */
+  readonly shared_disk: boolean;
   readonly ssh_keys: string[];
   readonly tags: string[];
   readonly labels: Record<string, string>;
@@ -58,6 +60,7 @@ export type ShownServerRow = Omit<
   | 'machine_id'
   | 'ram_mb'
   | 'disk_gb'
+  | 'shared_disk'
   | 'price_cents_month'
   | 'suspended_at'
   | 'resume_to'
@@ -71,8 +74,8 @@ const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.
   s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
   host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
-  s.ram_mb, s.disk_gb, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at, s.frozen_at,
-  s.throttled`;
+  s.ram_mb, s.disk_gb, s.shared_disk, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
+  s.frozen_at, s.throttled`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id

@@ -30,7 +30,7 @@ function sample(name: string): MailData {
     server_destroyed: { server: name, reason: 'balance', suspendedAt: NOW, destroyedAt: LATER },
     server_lost: {
       ...{ server: name, lostAt: NOW, refundedCents: 412n },
-      ...{ keepsAddresses: false, isSuspended: false },
+      ...{ keepsAddresses: false, keepsDisk: false, isSuspended: false },
     },
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },

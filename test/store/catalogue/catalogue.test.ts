@@ -18,6 +18,7 @@ const REGION: RegionRow = {
   pop_id: 'bud1',
   tor_onion: null,
   volume_storage: 'local',
+  disk_storage: 'local',
   active: true,
 };
 const PLAN: PlanRow = {

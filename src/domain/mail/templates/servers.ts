@@ -84,10 +84,11 @@ export const SERVER_MAILS = {
   server_lost(data, panel) {
     const server = sanitizeLine(data.server);
     return {
-      subject: `${server} was lost`,
+      subject: data.keepsDisk ? `The machine of ${server} was lost` : `${server} was lost`,
       paragraphs: [
         `The machine that your server ${server} ran on has failed and cannot be repaired. We gave it up at ` +
-          `${formatUtc(data.lostAt)}. The data on the disk of the server is lost. We are sorry.`,
+          `${formatUtc(data.lostAt)}. ` +
+          `The data on the disk of the server is ${data.keepsDisk ? 'safe' : 'lost'}. We are sorry.`,
         ...(data.refundedCents === null ? rebuiltParagraphs(data) : refundedParagraphs(data.refundedCents)),
         serversLink(panel),
       ],
@@ -122,21 +123,31 @@ function refundedParagraphs(refundedCents: bigint): readonly string[] {
   ];
 }
 
-const SUSPENDED_PARAGRAPHS: readonly string[] = [
-  'The server stays suspended, and its grace period continues. When it is paid, we install it again on ' +
-    'another machine, from its image and with its SSH keys. You can delete it instead:',
-];
-
-function rebuiltParagraphs({ keepsAddresses, isSuspended }: MailData['server_lost']): readonly string[] {
-  if (isSuspended) return SUSPENDED_PARAGRAPHS;
+function rebuiltParagraphs(data: MailData['server_lost']): readonly string[] {
+  const { keepsAddresses, keepsDisk, isSuspended } = data;
+  if (isSuspended) return suspendedParagraphs(data);
+  const addresses = keepsAddresses
+    ? 'It keeps its IP addresses.'
+    : 'It may get new IP addresses, without reverse names.';
+  const same = `Its paid time stays the same. ${addresses}`;
+  if (keepsDisk)
+    return [
+      `We are starting the server on another machine with its disk. ${same}`,
+      'You can see its state here:',
+    ];
   return [
-    'We are installing the server again on another machine, from its image and with its SSH keys. Its paid ' +
-      `time stays the same. ${
-        keepsAddresses ? 'It keeps its IP addresses.' : 'It may get new IP addresses, without reverse names.'
-      }`,
+    `We are installing the server again on another machine, from its image and with its SSH keys. ${same}`,
     'User data and root passwords are not kept. If the server has no SSH key, rebuild it with one when it ' +
       'runs:',
   ];
+}
+
+function suspendedParagraphs({ keepsDisk }: MailData['server_lost']): readonly string[] {
+  const next = keepsDisk
+    ? 'we start it on another machine with its disk'
+    : 'we install it again on another machine, from its image and with its SSH keys';
+  const state = 'The server stays suspended, and its grace period continues.';
+  return [`${state} When it is paid, ${next}. You can delete it instead:`];
 }
 
 type Data = MailData['server_suspended'];

@@ -173,6 +173,8 @@ function prepareDeploy(
     machine_id: null,
     ram_mb: order.plan.ram_mb,
     disk_gb: order.plan.disk_gb,
+    // Decided by the statement.
+    shared_disk: false,
     ssh_keys: order.sshKeys.map((key) => key.id),
     tags: [...order.tags],
     labels: { ...order.labels },

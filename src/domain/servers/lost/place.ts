@@ -9,6 +9,7 @@
  */
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
+import { ComputeError, type MachineSpec } from '../../../ports/compute.ts';
 import { findLossOfServer, forgetMachine } from '../../../store/inventory/lost-hosts.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
 import { cancelQueuedMove, findMove } from '../../../store/servers/moves.ts';
@@ -38,6 +39,7 @@ import { setPower } from '../operations/power-steps.ts';
 import { confirmRemovedFromHost, findHolder } from '../operations/remove.ts';
 import { advance, retryWithBackoff, type StepResult } from '../operations/step.ts';
 import { buildMachineSpec } from '../operations/step-inputs.ts';
+import { seizeDisk } from './seize.ts';
 
 /** While a copy of the server is being deleted. */
 const COPY_WAIT_MS = 2 * SECOND_MS;
@@ -45,6 +47,7 @@ const COPY_WAIT_MS = 2 * SECOND_MS;
 /** Step `place`: moves the server's place to another host, in one commit. */
 export async function placeElsewhere(service: Service, operation: OperationRow): Promise<void> {
   if (!(await settleMoveForRemoval(service, operation))) return;
+  if ((await seizeDisk(service, operation)) === 'waiting') return;
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
@@ -95,7 +98,7 @@ async function changeAddresses(
   await assignAddresses(tx, server.id, addresses);
 }
 
-/** Step `replace`: creates the machine on its new host, on the next disk. */
+/** Step `replace`: creates the machine on its new host, on the next disk. A shared disk becomes that disk. */
 export async function replaceMachine(service: Service, operation: OperationRow): Promise<void> {
   const facts = await findBuildDetails(service.db, operation.server_id);
   if (!facts?.host) throw new Error('cannot install a server without a host');
@@ -103,13 +106,20 @@ export async function replaceMachine(service: Service, operation: OperationRow):
   const spec = buildMachineSpec(service, machine, facts);
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
-    call: () => service.compute.ensure(spec),
+    call: () => (facts.shared_disk ? revive(service, spec) : service.compute.ensure(spec)),
     failureMessage: 'machine could not be created again',
   });
   if (fault === null) return await recordReplacing(service, operation);
-  if (fault.fault === 'host') return await tryOtherHost(service, operation, fault.message);
+  // Removing the machine there would delete a shared disk.
+  if (fault.fault === 'host' && !facts.shared_disk)
+    return await tryOtherHost(service, operation, fault.message);
   const next = fault.fault === 'waiting' ? { inMs: IMAGE_WAIT_MS } : retryWithBackoff(service, operation);
   await advance(service, operation, { ...next, fault: fault.message });
+}
+
+async function revive({ compute }: Service, spec: MachineSpec): Promise<void> {
+  if (compute.revive === null) throw new ComputeError('transient', 'the driver has no shared storage');
+  await compute.revive(spec);
 }
 
 /** The new machine has none of the limits outside the guest yet. */

@@ -42,7 +42,9 @@ export async function settleLostServer(service: Service, serverId: string): Prom
     }
     const isPlacing = operation?.step === 'place';
     if (!isPlacing) await announceLoss(tx, server, loss, service.clock.now());
-    if (loss.lost_servers === 'refund') await refundAndRemove(tx, service, server, loss);
+    // A shared disk is not lost: its server starts elsewhere in either case.
+    if (loss.lost_servers === 'refund' && !server.shared_disk)
+      await refundAndRemove(tx, service, server, loss);
     else if (isUnpaid(server, service.clock.now())) return await awaitPayment(tx, service, server, loss);
     else if (!isPlacing) await startRebuild(tx, service, server, loss);
     return 'done';
@@ -153,7 +155,15 @@ async function mailLoss(
 ): Promise<void> {
   const isSuspended = refundedCents === null && isUnpaid(server, clock.now());
   const keepsAddresses = refundedCents === null && loss.fenced_at !== null;
-  const data = { server: server.name, lostAt: loss.lost_at, refundedCents, keepsAddresses, isSuspended };
+  const keepsDisk = server.shared_disk && server.first_run_at !== null;
+  const data = {
+    server: server.name,
+    lostAt: loss.lost_at,
+    refundedCents,
+    keepsAddresses,
+    keepsDisk,
+    isSuspended,
+  };
   const next = refundedCents === null ? 'rebuild' : 'refund';
   const cause = `lost:${server.id}:${loss.host_id}:${isSuspended ? 'suspended' : next}`;
   const mail = { customerId: server.customer_id, kind: 'server_lost', cause, data } as const;

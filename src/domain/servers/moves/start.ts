@@ -78,7 +78,8 @@ async function reserveAndStart(
 ): Promise<TaskResult> {
   const volumes = await lockVolumesOf(tx, server.id);
   if (await hasUnsettledVolumes(tx, server.id)) return { againMs: BUSY_WAIT_MS };
-  const diskGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), server.disk_gb);
+  const ownGb = server.shared_disk ? 0 : server.disk_gb;
+  const diskGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), ownGb);
   const toHost = await reserveMoveTarget(tx, {
     id: server.id,
     diskGb,

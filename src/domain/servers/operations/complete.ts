@@ -43,7 +43,7 @@ export async function completeOperation(service: Service, operation: OperationRo
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   const isInstall = INSTALL_KINDS.includes(kind);
   await endOperation(service, operation, async (tx, server, now) => {
-    const trigger = kind === 'start' && server.status === 'suspended' ? 'resume_running' : TRIGGERS[kind];
+    const trigger = triggerOf(operation, server) ?? TRIGGERS[kind];
     const { to, event } = findTransition(SERVER_TRANSITIONS, server.status, trigger);
     if (kind === 'rebuild' || kind === 'restore') {
       await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
@@ -62,6 +62,13 @@ export async function completeOperation(service: Service, operation: OperationRo
     if (isInstall) await auditServer(tx, updated, 'server.run', now);
     if (pendingFreezeChange(updated)) await applyFreeze(tx, service, updated.id, now);
   });
+}
+
+/** The transition, where it is not that of the kind. */
+function triggerOf({ kind, step }: OperationRow, { status, shared_disk: isShared }: ServerRow) {
+  if (kind === 'start' && status === 'suspended') return 'resume_running';
+  // Another host runs the disk that a lost one had: nothing was rebuilt.
+  return step === 'wait_replaced' && isShared ? 'install_completes' : null;
 }
 
 /** Restarts the first cycle at the first run if installing took longer than the whole cycle. */

@@ -126,6 +126,9 @@ export async function restoreServer(
     if (snapshot.region_id !== server.region_id) {
       fail('invalid_value', FIELD, 'The snapshot and the server must be in the same region.');
     }
+    if (snapshot.shared !== server.shared_disk) {
+      fail('invalid_value', FIELD, 'The snapshot and the disk of the server must be on the same storage.');
+    }
     if (snapshot.disk_gb > server.disk_gb) {
       fail('invalid_value', FIELD, 'The disk in the snapshot is larger than the disk of the server.');
     }

@@ -15,6 +15,7 @@ import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { hasDriver, isSoldByHand, releasedMachineState } from '../hardware.ts';
+import { seizeDisk } from '../lost/seize.ts';
 import { settleMoveForRemoval } from '../moves/end.ts';
 import { serverObject } from '../object.ts';
 import { auditServer } from '../transition.ts';
@@ -26,7 +27,10 @@ export async function removeMachine(service: Service, operation: OperationRow): 
   if (!(await settleMoveForRemoval(service, operation))) return;
   // A lost host is never asked. The machine may run on until it is fenced, so its addresses are held.
   const isLost = (await findLossOfServer(service.db, operation.server_id)) !== undefined;
-  if (!isLost && !(await confirmRemovedFromHost(service, operation))) return;
+  // It can be removed, however, from the host that takes its shared disk.
+  const disk = isLost ? await seizeDisk(service, operation) : 'none';
+  if (disk === 'waiting') return;
+  if ((!isLost || disk === 'seized') && !(await confirmRemovedFromHost(service, operation))) return;
   await endOperation(service, operation, async (tx, server, now) => {
     await lockBalance(tx, server.customer_id);
     const heldBy = await findHolder(tx, server);

@@ -66,6 +66,7 @@ export function buildMachineSpec(
     cpu: facts.cpu,
     ramMb: facts.ram_mb,
     diskGb: facts.disk_gb,
+    ...(facts.shared_disk ? { sharedDisk: true } : {}),
     image: {
       id: facts.image_id,
       family: facts.family,
