@@ -53,6 +53,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
     }),
     ...methodNames<MachineMoves>({
       receive: true,
+      receiveDisk: true,
       send: true,
       takeOver: true,
       keep: true,

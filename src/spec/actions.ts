@@ -74,10 +74,13 @@ export const ACTIONS = [
   'volume.attach',
   'volume.detach',
   'volume.lose',
+  // Detached, to another host.
+  'volume.move',
   'snapshot.create',
   'snapshot.finish',
   'snapshot.fail',
   'snapshot.delete',
+  'snapshot.move',
   'firewall_group.create',
   'firewall_group.update',
   'firewall_group.replace_rules',

@@ -43,8 +43,9 @@ export type NewSnapshot = Omit<
 /** Inserts a snapshot of the server's current disk, with status `creating`. */
 export async function insertSnapshot(tx: Sql, row: NewSnapshot): Promise<SnapshotRow> {
   const [inserted] = await tx.rows<SnapshotRow>(
-    `insert into snapshots (${NEW}, generation, shared, status)
-     select ${parametersFor(NEW)}, s.generation, s.shared_disk, 'creating'
+    `insert into snapshots (${NEW}, generation, shared, host_id, status)
+     select ${parametersFor(NEW)}, s.generation, s.shared_disk,
+            case when not s.shared_disk then s.host_id end, 'creating'
        from servers s where s.id = $server_id
      returning ${COLUMNS}`,
     row,
@@ -187,7 +188,7 @@ export async function finishSnapshot(
   end: { readonly id: string; readonly status: 'ready' | 'error'; readonly sizeGb: number },
 ): Promise<SnapshotRow | undefined> {
   return await tx.row<SnapshotRow>(
-    `update snapshots set status = $2, size_gb = $3
+    `update snapshots set status = $2, size_gb = $3, host_id = case when $2 = 'ready' then host_id end
       where id = $1 and status = 'creating' returning ${COLUMNS}`,
     [end.id, end.status, end.sizeGb],
   );
@@ -196,7 +197,7 @@ export async function finishSnapshot(
 /** Ends a snapshot that was lost; undefined when it had already failed. */
 export async function loseSnapshot(tx: Sql, id: string): Promise<SnapshotRow | undefined> {
   return await tx.row<SnapshotRow>(
-    `update snapshots set status = 'error', size_gb = 0
+    `update snapshots set status = 'error', size_gb = 0, host_id = null
       where id = $1 and lost_at is not null and status <> 'error' returning ${COLUMNS}`,
     [id],
   );

@@ -18,6 +18,8 @@ export type TaskKind =
   | 'account_delete'
   | 'rdns'
   | 'move'
+  | 'volume_move'
+  | 'snapshot_move'
   /** Its host is lost. */
   | 'lost_server';
 

@@ -6,6 +6,7 @@ import { ensureRdns } from '../domain/dns/ensure.ts';
 import { applyFilter } from '../domain/firewall/apply.ts';
 import { removeImageBlob } from '../domain/images/remove.ts';
 import { settleLostServer } from '../domain/servers/lost/settle.ts';
+import { continueDiskMove } from '../domain/servers/moves/disk-steps.ts';
 import { continueMove } from '../domain/servers/moves/start.ts';
 import { applyTraffic } from '../domain/servers/traffic.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
@@ -50,6 +51,8 @@ const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
   account_delete: { subject: 'customer', ensure: tearDownAccount },
   rdns: { subject: 'server', ensure: ensureRdns },
   move: { subject: 'server', ensure: continueMove },
+  volume_move: { subject: 'volume', ensure: continueDiskMove },
+  snapshot_move: { subject: 'snapshot', ensure: continueDiskMove },
   lost_server: { subject: 'server', ensure: settleLostServer },
 };
 

@@ -1,6 +1,6 @@
 /**
- * A process that is killed with SIGKILL at any place of a server's move to another host. After the restart
- * the server runs on one host, with its volume, and nothing of it is on any other.
+ * A process that is killed with SIGKILL at any place of a server's move to another host, or while a host is
+ * emptied. After the restart everything is on one host, and nothing of it is on any other.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -34,6 +34,16 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
     },
     finish: assertMoves,
   },
+  {
+    name: 'a host that is emptied',
+    run: async (context) => {
+      const id = await serverWithVolume(context);
+      await leaveDisks(context, id);
+      await drain(context);
+      await callSandbox(context.url, 'clock', { advance_s: RETRY_S });
+    },
+    finish: assertEmptied,
+  },
 ];
 
 describe('a process killed with SIGKILL while a server moves', FULL_ONLY, () => {
@@ -60,6 +70,43 @@ async function serverWithVolume(context: ScenarioContext): Promise<string> {
 async function move(context: ScenarioContext, id: string): Promise<void> {
   const moved = await runSkerryd(['servers', 'move', id], context.settings);
   assert.ok(moved.code === 0 || /already has a move|last move/.test(moved.stderr), moved.stderr);
+}
+
+/** Detaches the volume and takes a snapshot, unless that was done. */
+async function leaveDisks({ api, url }: ScenarioContext, id: string): Promise<void> {
+  const [volume] = (await api.get('/volumes')).body.data;
+  const detached = await api.post(`/volumes/${volume.id}/detach`, {}, { key: 'detach' });
+  assert.equal(detached.status, 200, detached.text);
+  const taken = await api.post(`/servers/${id}/snapshots`, { name: 'last' }, { key: 'snapshot' });
+  assert.equal(taken.status, 201, taken.text);
+  await callSandbox(url, 'settle');
+}
+
+/** Empties the first host that has had a server. */
+async function drain(context: ScenarioContext): Promise<void> {
+  const { stdout } = await runSkerryd(['hosts', 'list'], context.settings);
+  const drained = /^(\S+) +par +drained/m.exec(stdout)?.[1];
+  const id = (await context.api.get('/servers')).body.data[0].id;
+  const name = drained ?? (await hostOf(context, id));
+  const queued = await runSkerryd(['hosts', 'drain', name, '--move', '--no-wait'], context.settings);
+  assert.equal(queued.code, 0, queued.stderr);
+}
+
+async function assertEmptied(context: ScenarioContext): Promise<void> {
+  const id = await serverWithVolume(context);
+  await leaveDisks(context, id);
+  await drain(context);
+  for (let round = 0; round < 4; round++) await callSandbox(context.url, 'clock', { advance_s: RETRY_S });
+  const moves = await runSkerryd(['hosts', 'moves'], context.settings);
+  assert.equal(moves.stdout.trim().split('\n').length, 1, moves.stdout);
+  const { stdout } = await runSkerryd(['hosts', 'list'], context.settings);
+  const [, name = ''] = /^(\S+) +par +drained/m.exec(stdout) ?? assert.fail(stdout);
+  const shown = await runSkerryd(['hosts', 'show', name], context.settings);
+  assert.match(shown.stdout, /^contents +nothing$/m);
+  const { api } = context;
+  assert.equal((await api.get('/volumes')).body.data.length, 1);
+  assert.equal((await api.get('/snapshots')).body.data[0].status, 'ready');
+  assert.equal((await api.get(`/servers/${id}`)).body.status, 'running');
 }
 
 async function assertMoves(context: ScenarioContext): Promise<void> {

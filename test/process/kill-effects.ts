@@ -58,6 +58,10 @@ export const EFFECTS = {
     ...['compute.moves.receive', 'compute.moves.send', 'compute.moves.keep', 'compute.moves.forget'],
     ...['moves', 'hosts', 'operations', 'tasks', 'audit_events'],
   ],
+  'a host that is emptied': [
+    ...['compute.moves.receiveDisk', 'compute.moves.send', 'compute.moves.takeOver', 'compute.moves.forget'],
+    ...['moves', 'hosts', 'volumes', 'snapshots', 'tasks', 'audit_events'],
+  ],
   'a reverse name': ['dns.set', 'published_rdns', 'servers', 'tasks'],
   'the removal of a server with a reverse name': [
     ...['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],
@@ -102,6 +106,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.filter': 'killed',
   'compute.traffic': 'killed',
   'compute.moves.receive': 'killed',
+  'compute.moves.receiveDisk': 'killed',
   'compute.moves.send': 'killed',
   'compute.moves.takeOver': 'killed',
   'compute.moves.keep': 'killed',

@@ -65,7 +65,7 @@ export async function removeHost({ db, clock }: Pick<Service, 'db' | 'clock'>, n
     if (await isHostInUse(tx, name)) {
       throw new OperatorError(
         host.lost_at === null
-          ? `host ${name} has servers or volumes: remove them, or keep the host drained`
+          ? `host ${name} has servers, volumes, or snapshots: move or remove them, or keep the host drained`
           : `host ${name} is lost and has servers, volumes, or held addresses: see \`skerryd status\``,
       );
     }

@@ -7,6 +7,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
+import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { OperationRow } from '../../store/servers/operations.ts';
 import {
   deleteSnapshot,
@@ -37,6 +38,7 @@ const RERUN_NOW: TaskResult = { againMs: 0 };
 
 export async function ensureSnapshot(service: Service, id: string): Promise<TaskResult> {
   const snapshot = await findSnapshotWork(service.db, id);
+  if (await isDiskMoving(service.db, id)) return { againMs: POLL_INTERVAL_MS };
   if (!snapshot) {
     await withDriverTimeout(service.compute.removeSnapshot(id));
     return 'done';

@@ -93,20 +93,40 @@ export const MOVE_INVARIANTS: readonly Invariant[] = [
   {
     name: 'moves fit their servers',
     description: 'each move is from the host that has its server, or to it once the hosts have switched',
-    source: 'moves',
+    source: `moves where kind = 'server'`,
     violations: `select m.server_id from moves m left join servers s on s.id = m.server_id
-      where case when m.state in ('queued', 'copying') then s.host_id is distinct from m.from_host
+      where m.kind = 'server'
+        and case when m.state in ('queued', 'copying') then s.host_id is distinct from m.from_host
                  when m.state = 'switched' then s.host_id is distinct from m.to_host
                  else s.host_id = case m.state when 'kept' then m.to_host else m.from_host end end`,
   },
   {
+    name: 'moves fit their volumes and snapshots',
+    description:
+      'each volume or snapshot under way is on the host that its move says, and the volume is detached',
+    source: `moves where kind <> 'server' and state in ('copying', 'switched')`,
+    violations: `select m.server_id from moves m
+        left join volumes v on v.id = m.server_id and m.kind = 'volume'
+        left join snapshots n on n.id = m.server_id and m.kind = 'snapshot'
+      where m.kind <> 'server' and m.state in ('copying', 'switched')
+        and (v.server_id is not null
+             or coalesce(v.id, n.id) is not null
+                and coalesce(v.host_id, n.host_id)
+                    is distinct from case m.state when 'copying' then m.from_host else m.to_host end)`,
+  },
+  {
     name: 'moves are continued',
-    description: 'each move has an operation while it is under way, and a task before and after',
+    description:
+      'each move of a server has an operation while it is under way, and a task before and after; other ' +
+      'moves always have a task',
     source: 'moves',
     violations: `select m.server_id from moves m
         left join operations o on o.server_id = m.server_id and o.kind in ('move', 'destroy')
-        left join tasks t on t.kind = 'move' and t.subject = m.server_id
-      where case when m.state in ('copying', 'switched') then o.id is null else t.subject is null end
+        left join tasks t
+          on t.kind = case m.kind when 'server' then 'move' else m.kind || '_move' end
+         and t.subject = m.server_id
+      where case when m.kind = 'server' and m.state in ('copying', 'switched') then o.id is null
+                 else t.subject is null end
       union all
       select o.server_id from operations o left join moves m on m.server_id = o.server_id
       where o.kind = 'move' and (m.state is null or m.state not in ('copying', 'switched'))`,

@@ -3,7 +3,7 @@
  */
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { isVolumeMoving } from '../../store/servers/moves.ts';
+import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
 
@@ -43,7 +43,7 @@ export async function moveDiskReservation(tx: Sql, volume: VolumeRow, hostId: st
 
 /** Refuses with `conflict_state` a change of a volume that is on its way to another host. */
 export async function requireNotMoving(tx: Sql, volumeId: string): Promise<void> {
-  if (await isVolumeMoving(tx, volumeId))
+  if (await isDiskMoving(tx, volumeId))
     fail('conflict_state', {}, 'The volume is moving to another host. Try again when that is done.');
 }
 

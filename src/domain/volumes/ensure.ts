@@ -9,7 +9,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
 import { findLossOfServer, findSeizure, releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
-import { isVolumeMoving } from '../../store/servers/moves.ts';
+import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { TaskResult } from '../../store/tasks.ts';
 import {
   detachVolume,
@@ -33,7 +33,7 @@ const GRACE_MS = 10 * SECOND_MS;
 export async function ensureVolume(service: Service, id: string): Promise<TaskResult> {
   const { compute } = service;
   const work = await findVolumeWork(service.db, id);
-  if (await isVolumeMoving(service.db, id)) return { againMs: RECHECK_MS };
+  if (await isDiskMoving(service.db, id)) return { againMs: RECHECK_MS };
   if (work?.shared) await seizeFromLostHost(service, id);
   if (work?.lost_at != null && work.deleted_at === null) return await recordLoss(service, work);
   if (!work || work.deleted_at !== null) {

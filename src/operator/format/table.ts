@@ -21,6 +21,23 @@ export function formatCount(count: number | bigint, one: string, many = `${one}s
   return `${count} ${count === 1 || count === 1n ? one : many}`;
 }
 
+/** Formats what is on a host: `2 servers, 1 snapshot`; empty if there is nothing. */
+export function formatContents(contents: {
+  readonly servers: bigint;
+  readonly volumes: bigint;
+  readonly snapshots: bigint;
+}): string {
+  const counts = [
+    [contents.servers, 'server'],
+    [contents.volumes, 'detached volume'],
+    [contents.snapshots, 'snapshot'],
+  ] as const;
+  return counts
+    .filter(([count]) => count > 0n)
+    .map(([count, one]) => formatCount(count, one))
+    .join(', ');
+}
+
 /** Formats the hint for a list that was cut at its limit. */
 export function formatMoreHint(shown: number, one: string, many?: string): string {
   return `showing ${formatCount(shown, one, many)}; use --limit to see more`;

@@ -8,7 +8,7 @@ import { parseConcurrency, parsePositiveInt } from '../options.ts';
 import { addHostDoctor } from './doctor.ts';
 import { addInvite } from './invite.ts';
 import { addLost } from './lost.ts';
-import { addHostMoves, moveServersAway } from './moves.ts';
+import { addHostMoves, moveEverythingAway } from './moves.ts';
 import { addPlacementOptions, addSetPlacement, type PlacementOptions, readPlacement } from './placement.ts';
 import { addHostViews } from './views.ts';
 
@@ -71,13 +71,13 @@ function addDrain(hosts: Command, { resources, terminal }: OperatorContext): voi
   hosts
     .command('drain')
     .argument('<name>')
-    .option('--move', 'Move its servers to other hosts, and wait until they left')
-    .option('--concurrency <count>', 'Servers that move at a time', parseConcurrency, 2)
+    .option('--move', 'Move its servers, volumes, and snapshots to other hosts, and wait until they left')
+    .option('--concurrency <count>', 'Moves at a time', parseConcurrency, 2)
     .option('--no-wait', 'Do not wait for the moves')
     .description('Place no new servers on a host')
     .action(async (name: string, { move = false, concurrency, wait }: DrainOptions) => {
       const { service } = await resources.service();
-      if (move) return await moveServersAway(service, terminal, name, { atOnce: concurrency, wait });
+      if (move) return await moveEverythingAway(service, terminal, name, { atOnce: concurrency, wait });
       const changed = await drainHost(service, name, true);
       terminal.out(`host ${name} is drained and accepts no new servers${changed ? '' : ' (unchanged)'}`);
     });

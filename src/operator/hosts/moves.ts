@@ -3,11 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import { describeMove } from '../../domain/servers/moves/describe.ts';
-import { moveServer, moveServersOff } from '../../domain/servers/moves/queue.ts';
+import { moveEverythingOff, moveServer } from '../../domain/servers/moves/queue.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { countStaying, listMoves, type MoveRow } from '../../store/servers/moves.ts';
+import { countContents } from '../../store/servers/disk-moves.ts';
+import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
 import type { OperatorContext, Terminal } from '../context.ts';
-import { formatCount, printTable } from '../format/table.ts';
+import { formatContents, printTable } from '../format/table.ts';
 
 const POLL_MS = 1_000;
 const MOVES_MAX = 10_000;
@@ -16,11 +17,11 @@ export function addHostMoves(hosts: Command, { resources, terminal }: OperatorCo
   hosts
     .command('moves')
     .argument('[name]', 'Only to or from this host')
-    .description('List servers that move to another host, and their progress')
+    .description('List what moves to another host: servers, detached volumes, and snapshots')
     .action(async (name?: string) => {
       const { service } = await resources.service();
       const moves = await listMoves(service.db, { host: name ?? null, limit: MOVES_MAX });
-      const heading = ['server', 'from', 'to', 'state', 'failed', 'last fault'];
+      const heading = ['what', 'from', 'to', 'state', 'failed', 'last fault'];
       printTable(terminal, heading, moves.map(moveColumns));
     });
 }
@@ -38,16 +39,16 @@ export function addServerMove(servers: Command, { resources, terminal }: Operato
     });
 }
 
-/** Moves all servers off a host, and waits. Interrupted, the moves continue. */
-export async function moveServersAway(
+/** Moves everything off a host, and waits. Interrupted, the moves continue. */
+export async function moveEverythingAway(
   service: Service,
   { out }: Terminal,
   name: string,
   options: { readonly atOnce: number; readonly wait: boolean },
 ): Promise<void> {
-  await moveServersOff(service, name, options.atOnce);
+  await moveEverythingOff(service, name, options.atOnce);
   let shown = await readMoves(service, name);
-  const count = formatCount(shown.size, 'server');
+  const count = formatContents(await countContents(service.db, name)) || 'nothing';
   out(`host ${name} is drained; ${count} to move, ${options.atOnce} at a time`);
   while (options.wait && shown.size > 0) {
     await pause(POLL_MS);
@@ -64,33 +65,20 @@ async function readMoves({ db }: Service, name: string): Promise<Map<string, str
   return new Map(
     moves
       .filter((move) => move.from_name === name)
-      .map((move) => [formatId('server', move.server_id), describeMove(move)]),
+      .map((move) => [formatId(move.kind, move.server_id), describeMove(move)]),
   );
 }
 
-/** Says what has to leave in another way before the host is empty. */
+/** Says what has to leave before the host is empty. */
 async function printStaying({ db }: Service, out: Terminal['out'], name: string): Promise<void> {
-  const { servers, volumes, snapshots } = await countStaying(db, name);
-  if (servers > 0n)
-    out(`${formatCount(servers, 'server')} left on ${name}: run the command again to see more`);
-  if (volumes > 0n) {
-    out(
-      `${formatCount(volumes, 'detached volume')} stay on ${name}: each moves with the server that it is ` +
-        'attached to there',
-    );
-  }
-  if (snapshots > 0n) {
-    out(
-      `${formatCount(snapshots, 'snapshot')} stay on ${name} until they expire or are deleted: ` +
-        'servers on other hosts cannot be restored from them',
-    );
-  }
-  if (servers + volumes + snapshots === 0n) out(`host ${name} is empty`);
+  const left = formatContents(await countContents(db, name));
+  if (left === '') out(`host ${name} is empty`);
+  else out(`${left} left on ${name}: run the command again to see more`);
 }
 
 function moveColumns(move: MoveRow): string[] {
   return [
-    formatId('server', move.server_id),
+    formatId(move.kind, move.server_id),
     move.from_name,
     move.to_name ?? '',
     describeMove(move),

@@ -7,7 +7,7 @@ import { formatSessionTime, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatCount, formatFacts } from '../format/table.ts';
+import { addList, formatContents, formatCount, formatFacts } from '../format/table.ts';
 import { formatReserve } from './placement.ts';
 
 const UNKNOWN = 'unknown';
@@ -70,8 +70,8 @@ function hostColumns(row: SeenHostRow): string[] {
 
 function hostFacts(row: SeenHostRow): [string, string | null][] {
   const isRemote = row.backend !== null;
-  const servers = [
-    formatCount(row.servers, 'server'),
+  const contents = [
+    formatContents(row) || 'nothing',
     ...(row.moves > 0n ? [`${formatCount(row.moves, 'move')} to or from it`] : []),
   ];
   return [
@@ -89,7 +89,7 @@ function hostFacts(row: SeenHostRow): [string, string | null][] {
     ['disk for servers', `${row.used_disk_gb} of ${row.promised_disk_gb} GiB used`],
     ['reserve', formatReserve(row.reserve_ram_mb, row.reserve_disk_gb) || 'none'],
     ['tags', row.tags.join(' ') || 'none'],
-    ['contents', servers.join(', ')],
+    ['contents', contents.join(', ')],
     ['images', isRemote ? `${row.images} of ${row.images_wanted}` : null],
     ...measuredFacts(row),
     ['certificate', isRemote ? formatCertificate(row) : null],

@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { assignmentsFor } from '../parameters.ts';
+import { HOST_CONTENTS } from './placement.ts';
 
 /** Null, all but the first two: the host's version does not report it. */
 export interface FactsRow {
@@ -82,6 +83,9 @@ export interface SeenHostRow extends FactsRowOrNone {
   readonly reserve_ram_mb: number;
   readonly reserve_disk_gb: number;
   readonly servers: bigint;
+  /** Detached volumes. */
+  readonly volumes: bigint;
+  readonly snapshots: bigint;
   readonly moves: bigint;
   /** Files of images that it has, and that it should have; zero for the machine of the service. */
   readonly images: bigint;
@@ -105,7 +109,7 @@ export async function listSeenHosts(tx: Sql, name: string | null = null): Promis
             h.draining, h.lost_at, h.fenced_at, h.cpu, h.ram_mb as promised_ram_mb,
             h.disk_gb as promised_disk_gb, h.used_ram_mb,
             h.used_disk_gb, h.tags, h.reserve_ram_mb, h.reserve_disk_gb,
-            (select count(*) from servers s where s.host_id = h.id) as servers,
+            ${HOST_CONTENTS},
             (select count(*) from moves m where h.id in (m.from_host, m.to_host)) as moves,
             (select count(*) from backend_files i
               where i.backend = h.backend and i.kind <> 'iso' and i.ready_at is not null) as images,

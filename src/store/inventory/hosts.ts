@@ -138,11 +138,12 @@ export async function setHostDraining(
   return row?.was;
 }
 
-/** Whether servers, volumes, moves, or held addresses are on the host. Its lock keeps new ones away. */
+/** Whether servers, storage, moves, or held addresses are on the host. Its lock keeps new ones away. */
 export async function isHostInUse(tx: Sql, name: string): Promise<boolean> {
   const row = await tx.row<{ used: boolean }>(
     `select exists (select from servers s where s.host_id = h.id)
          or exists (select from volumes v where v.host_id = h.id)
+         or exists (select from snapshots n where n.host_id = h.id)
          or exists (select from ipv4_addresses a where a.held_by = h.id)
          or exists (select from ipv6_prefixes x where x.held_by = h.id)
          or exists (select from moves m where h.id in (m.from_host, m.to_host, m.wanted_host)) as used

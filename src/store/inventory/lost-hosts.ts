@@ -51,7 +51,7 @@ export async function markHostLost(
 export async function listServersOfLostHost(tx: Sql, hostId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `select id from servers where host_id = $1
-     union select server_id from moves where $1 in (from_host, to_host)`,
+     union select server_id from moves where kind = 'server' and $1 in (from_host, to_host)`,
     [hostId],
   );
   return rows.map(({ id }) => id);
@@ -87,7 +87,7 @@ export async function markVolumesLost(tx: Sql, hostId: string, now: Date): Promi
  * Simulated hosts have no backend. A shared one needs the host only while it is being made.
  */
 const SNAPSHOT_ON_HOST = `((not n.shared or n.status = 'creating')
-  and case when h.backend is null then s.host_id = h.id
+  and case when h.backend is null then coalesce(n.host_id, s.host_id) = h.id
   else p.backend = h.backend or p.backend is null and n.status = 'creating' and s.host_id = h.id end)`;
 const SNAPSHOTS = `snapshots n left join servers s on s.id = n.server_id
   left join placed_resources p on p.kind = 'snapshot' and p.id = n.id::text`;

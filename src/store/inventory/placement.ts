@@ -67,3 +67,10 @@ export function hostsOfCustomer(customerId: string): string {
   return `array(select o.host_id from servers o where o.customer_id = ${customerId}
     order by o.created_at desc, o.id desc limit ${SPREAD_SERVERS})`;
 }
+
+/** Counts of the resources on the host. Volumes that are attached belong to their servers. */
+export const HOST_CONTENTS = `(select count(*) from servers s where s.host_id = h.id) as servers,
+  (select count(*) from volumes v
+    where v.host_id = h.id and v.server_id is null and v.lost_at is null) as volumes,
+  (select count(*) from snapshots n
+    where n.host_id = h.id and n.status <> 'error' and n.lost_at is null) as snapshots`;

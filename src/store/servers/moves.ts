@@ -1,9 +1,11 @@
 /**
- * Moves of servers between hosts. While a move is under way both hosts have the server's capacity reserved:
- * the host that has the machine by the server's row, the other one by the row of the move.
+ * Moves of servers between hosts, and of detached volumes and snapshots (`disk-moves.ts`). While a move is
+ * under way both hosts have the capacity reserved: the host that has the machine or volume by the row of the
+ * server or volume, the other one by the row of the move. A snapshot reserves nothing on any host.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { enqueueTask, type TaskKind } from '../tasks.ts';
 
 /**
  * `queued`; `copying`: the source has the machine; `kept`: so it stays; `switched`: the target has it;
@@ -11,7 +13,19 @@ import { LOCAL_BACKEND } from '../../ports/backends.ts';
  */
 export type MoveState = 'queued' | 'copying' | 'kept' | 'switched' | 'moved';
 
+/** The kind of resource that moves. */
+export type MoveKind = 'server' | 'volume' | 'snapshot';
+
+/** The tasks that start and end moves. */
+const MOVE_TASKS: Readonly<Record<MoveKind, TaskKind>> = {
+  server: 'move',
+  volume: 'volume_move',
+  snapshot: 'snapshot_move',
+};
+
 export interface MoveRow {
+  readonly kind: MoveKind;
+  /** The id of the server, or of the volume or snapshot. */
   readonly server_id: string;
   readonly id: string;
   /** The service key from which the key of its transfer is derived; null while queued. */
@@ -28,6 +42,8 @@ export interface MoveRow {
   readonly attempts: number;
   readonly tried_hosts: string[];
   readonly last_fault: string | null;
+  /** Since when its hosts have failed to continue the copy of a volume or snapshot. */
+  readonly failing_since: Date | null;
   /** Whether its source takes no servers and should become empty. */
   readonly from_draining: boolean;
   /** Whether its hosts are lost. */
@@ -37,10 +53,10 @@ export interface MoveRow {
   readonly started_at: Date | null;
 }
 
-const SELECT = `select m.server_id, m.id, m.key_id, m.state, m.from_host, f.name as from_name, m.wanted_host,
-    m.to_host, t.name as to_name, m.volume_ids, m.copied_bytes, m.total_bytes, m.attempts, m.tried_hosts,
-    m.last_fault, f.draining as from_draining, f.lost_at is not null as from_lost,
-    t.lost_at is not null as to_lost, m.created_at, m.started_at
+const SELECT = `select m.kind, m.server_id, m.id, m.key_id, m.state, m.from_host, f.name as from_name,
+    m.wanted_host, m.to_host, t.name as to_name, m.volume_ids, m.copied_bytes, m.total_bytes, m.attempts,
+    m.tried_hosts, m.last_fault, m.failing_since, f.draining as from_draining,
+    f.lost_at is not null as from_lost, t.lost_at is not null as to_lost, m.created_at, m.started_at
   from moves m join hosts f on f.id = m.from_host left join hosts t on t.id = m.to_host`;
 
 export async function findMove(tx: Sql, serverId: string): Promise<MoveRow | undefined> {
@@ -112,18 +128,30 @@ export async function cancelQueuedMove(tx: Sql, serverId: string): Promise<void>
   await tx.run(`delete from moves where server_id = $1 and state = 'queued'`, [serverId]);
 }
 
-/** Returns up to `limit` servers whose queued moves from the host came first. */
-export async function listQueuedFrom(tx: Sql, hostId: string, limit: number): Promise<string[]> {
-  const rows = await tx.rows<{ server_id: string }>(
-    `select server_id from moves where from_host = $1 and state = 'queued'
+/** Makes the task of a move due. */
+export async function enqueueMove(
+  tx: Sql,
+  { kind, server_id: subject }: Pick<MoveRow, 'kind' | 'server_id'>,
+  now: Date,
+): Promise<void> {
+  await enqueueTask(tx, { kind: MOVE_TASKS[kind], subject, now });
+}
+
+/** Returns up to `limit` moves from the host that were queued first. */
+export async function listQueuedFrom(
+  tx: Sql,
+  hostId: string,
+  limit: number,
+): Promise<Pick<MoveRow, 'kind' | 'server_id'>[]> {
+  return await tx.rows(
+    `select kind, server_id from moves where from_host = $1 and state = 'queued'
       order by created_at, server_id limit $2`,
     [hostId, limit],
   );
-  return rows.map(({ server_id: id }) => id);
 }
 
 /**
- * Whether the host may send one more server. Moves start one after another, so that two cannot take the last
+ * Whether the host may send one more. Moves start one after another, so that two cannot take the last
  * place.
  */
 export async function mayStartMove(tx: Sql, hostId: string): Promise<boolean> {
@@ -177,11 +205,11 @@ export async function setMoveProgress(
   id: string,
   progress: { readonly copiedBytes: number; readonly totalBytes: number },
 ): Promise<void> {
-  await tx.run(`update moves set copied_bytes = $2, total_bytes = $3 where id = $1 and state = 'copying'`, [
-    id,
-    progress.copiedBytes,
-    progress.totalBytes,
-  ]);
+  await tx.run(
+    `update moves set copied_bytes = $2, total_bytes = $3, failing_since = null
+      where id = $1 and state = 'copying'`,
+    [id, progress.copiedBytes, progress.totalBytes],
+  );
 }
 
 export async function setMoveState(
@@ -219,6 +247,12 @@ export async function switchPlacement(tx: Sql, move: MoveRow): Promise<void> {
      on conflict (kind, id) do update set backend = excluded.backend`,
     [move.to_host, move.server_id, move.volume_ids],
   );
+  // The driver starts them where the machine is.
+  await tx.run(
+    `update snapshots set host_id = $2
+      where server_id = $1 and status = 'creating' and not begun and not shared`,
+    [move.server_id, move.to_host],
+  );
   await setMoveState(tx, move.id, 'switched');
 }
 
@@ -246,19 +280,10 @@ export async function requeueMove(tx: Sql, id: string): Promise<void> {
     `update moves
         set state = 'queued', attempts = attempts + 1, tried_hosts = tried_hosts || to_host, to_host = null,
             key_id = null, ram_mb = 0, disk_gb = 0, volume_ids = '{}', copied_bytes = 0, total_bytes = 0,
-            started_at = null
+            started_at = null, failing_since = null
       where id = $1`,
     [id],
   );
-}
-
-/** Whether the volume is on its way with a server. */
-export async function isVolumeMoving(tx: Sql, volumeId: string): Promise<boolean> {
-  const row = await tx.row(
-    `select from moves where state in ('copying', 'switched') and $1 = any (volume_ids) limit 1`,
-    [volumeId],
-  );
-  return row !== undefined;
 }
 
 /** Whether a volume of the server has a change or a task that a driver has not confirmed. */
@@ -271,23 +296,4 @@ export async function hasUnsettledVolumes(tx: Sql, serverId: string): Promise<bo
     [serverId],
   );
   return row !== undefined;
-}
-
-/** Counts of resources on a host that moves do not take away. */
-export interface StayingResources {
-  readonly servers: bigint;
-  readonly volumes: bigint;
-  readonly snapshots: bigint;
-}
-
-export async function countStaying(tx: Sql, hostName: string): Promise<StayingResources> {
-  const row = await tx.row<StayingResources>(
-    `select (select count(*) from servers s where s.host_id = h.id) as servers,
-            (select count(*) from volumes v where v.host_id = h.id and v.server_id is null) as volumes,
-            (select count(*) from placed_resources p
-              where p.kind = 'snapshot' and p.backend = h.backend) as snapshots
-       from hosts h where h.name = $1`,
-    [hostName],
-  );
-  return row ?? { servers: 0n, volumes: 0n, snapshots: 0n };
 }

@@ -1,7 +1,7 @@
 /** A history for `verify`: credits and reversals, both kinds of servers, a refunded failure, stored data. */
 import assert from 'node:assert/strict';
 import { loseHost as giveUpHost } from '../../../src/domain/inventory/lost-hosts.ts';
-import { moveServer } from '../../../src/domain/servers/moves/queue.ts';
+import { moveEverythingOff, moveServer } from '../../../src/domain/servers/moves/queue.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { topUp, type World } from '../../support/world.ts';
@@ -69,6 +69,19 @@ async function startMove(world: World, customer: SessionClient): Promise<void> {
     `select count(*)::integer as n from moves where state = 'switched' and volume_ids <> '{}'`,
   );
   assert.equal(found?.n, 1, 'a server with a volume moves');
+  await moveSnapshots(world);
+}
+
+/** Empties the host that the server leaves, where its snapshots are. Their targets have yet to take over. */
+async function moveSnapshots(world: World): Promise<void> {
+  const { db, service } = world.opened;
+  const from = await db.row<{ name: string }>(
+    'select h.name from moves m join hosts h on h.id = m.from_host limit 1',
+  );
+  await moveEverythingOff(service, from?.name ?? assert.fail('nothing moves'), 8);
+  await world.advance(60);
+  const moving = await db.row(`select from moves where kind = 'snapshot' and state = 'switched' limit 1`);
+  assert.ok(moving, 'a snapshot moves');
 }
 
 /** Creates an attached volume, two snapshots, one with an expiry, and a firewall group. */

@@ -161,6 +161,7 @@ const BREAKS: Record<string, readonly string[]> = {
     `update moves set state = 'copying'`,
     `update servers set host_id = null where id in (select server_id from moves)`,
   ],
+  'moves fit their volumes and snapshots': [`update snapshots set host_id = null`],
   'moves are continued': [
     `delete from operations where kind = 'move'`,
     `update moves set state = 'queued'`,

@@ -10,7 +10,7 @@ const SHOWN = 10;
 
 /** Such as `copying to par-2, 40 %`. */
 export function describeMove(
-  move: Pick<MoveRow, 'state' | 'from_name' | 'to_name' | 'last_fault'> & Bytes,
+  move: Pick<MoveRow, 'kind' | 'state' | 'from_name' | 'to_name' | 'last_fault'> & Bytes,
 ): string {
   const { from_name: from, to_name: to } = move;
   switch (move.state) {
@@ -19,7 +19,7 @@ export function describeMove(
     case 'copying':
       return `copying to ${to}, ${percentCopied(move)} %`;
     case 'switched':
-      return `starting on ${to}`;
+      return move.kind === 'server' ? `starting on ${to}` : `arriving on ${to}`;
     case 'moved':
       return `moved to ${to}; its copy on ${from} is being deleted`;
     case 'kept':
@@ -36,7 +36,7 @@ function percentCopied({ copied_bytes: copied, total_bytes: total }: Bytes): num
 export interface MovesInBrief {
   readonly underWay: number;
   readonly queued: number;
-  /** Servers that do not get anywhere, in words. */
+  /** Servers, volumes, and snapshots that do not get anywhere, in words. */
   readonly failing: readonly string[];
 }
 
@@ -51,8 +51,8 @@ export async function readMovesInBrief(db: Sql): Promise<MovesInBrief | null> {
     queued,
     failing: failing.map((move) => {
       const reason = move.last_fault === null ? '' : `: ${move.last_fault}`;
-      const server = formatId('server', move.server_id);
-      return `${server} failed to leave ${move.from_name} ${move.attempts} times${reason}`;
+      const shownId = formatId(move.kind, move.server_id);
+      return `${shownId} failed to leave ${move.from_name} ${move.attempts} times${reason}`;
     }),
   };
 }

@@ -5,7 +5,9 @@
 
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
+import type { DiskMove, Move } from '../../../ports/moves.ts';
 import { deleteMove, findMove, lockMove, type MoveRow, requeueMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findServer } from '../../../store/servers/servers.ts';
@@ -14,7 +16,7 @@ import type { Service } from '../../context.ts';
 import { callDriver, withDriverTimeout } from '../operations/driver-call.ts';
 import { advance, retryWithBackoff } from '../operations/step.ts';
 import { keepOnSource, recordMoveEnd } from './steps.ts';
-import { requireMoves, transferOf } from './transfer.ts';
+import { diskMoveOf, requireMoves, transferOf } from './transfer.ts';
 
 /** Failed moves after which a server stays, unless its host is drained. */
 const ATTEMPTS_MAX = 5;
@@ -30,19 +32,29 @@ export async function forgetCopy(service: Service, move: MoveRow): Promise<TaskR
     return { againMs: HELD_WAIT_MS };
   // A lost host is never called again.
   if (!(loser === 'from' ? move.from_lost : move.to_lost))
-    await withDriverTimeout(requireMoves(service).forget(transferOf(service, move), loser));
+    await withDriverTimeout(requireMoves(service).forget(anyTransferOf(service, move), loser));
   return await service.db.transaction(async (tx): Promise<TaskResult> => {
     const current = await lockMove(tx, move.server_id);
     if (current?.id !== move.id || current.state !== move.state) return { againMs: 0 };
     const isWanted = !move.from_lost && (move.from_draining || move.attempts + 1 < ATTEMPTS_MAX);
-    const server = move.state === 'kept' && isWanted ? await findServer(tx, move.server_id) : undefined;
-    if (!server || server.status === 'destroying') {
+    if (move.state !== 'kept' || !isWanted || !(await isStillThere(tx, move))) {
       await deleteMove(tx, move.id);
       return 'done';
     }
     await requeueMove(tx, move.id);
     return { againMs: backoffMs(BACKOFF.move, move.attempts + 1) };
   });
+}
+
+function anyTransferOf(service: Service, move: MoveRow): Move | DiskMove {
+  return move.kind === 'server' ? transferOf(service, move) : diskMoveOf(service, move);
+}
+
+/** The start of a queued move looks at volumes and snapshots more closely. */
+async function isStillThere(tx: Sql, { kind, server_id: id }: MoveRow): Promise<boolean> {
+  if (kind !== 'server') return true;
+  const server = await findServer(tx, id);
+  return server !== undefined && server.status !== 'destroying';
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Queues moves for the operator: of one server, or of all that a host has. */
+/** Queues moves for the operator: of one server, or of everything that a host has. */
 import { newId } from '../../../kernel/ids.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -9,7 +9,8 @@ import {
   setHostDraining,
 } from '../../../store/inventory/hosts.ts';
 import { findLossOfServer } from '../../../store/inventory/lost-hosts.ts';
-import { findMove, queueMove, queueMovesFrom } from '../../../store/servers/moves.ts';
+import { queueDiskMovesFrom } from '../../../store/servers/disk-moves.ts';
+import { enqueueMove, findMove, queueMove, queueMovesFrom } from '../../../store/servers/moves.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { enqueueTask, enqueueTasks } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
@@ -20,10 +21,10 @@ import { auditServer } from '../transition.ts';
 type Deps = Pick<Service, 'db' | 'clock' | 'compute' | 'wake'>;
 
 /**
- * Drains the host and queues moves of all its servers. Run again, it adds what is missing. Returns how many
- * moves it added.
+ * Drains the host and queues moves of all its servers, detached volumes, and snapshots. Run again, it adds
+ * what is missing. Returns how many moves it added.
  */
-export async function moveServersOff(service: Deps, name: string, atOnce: number): Promise<number> {
+export async function moveEverythingOff(service: Deps, name: string, atOnce: number): Promise<number> {
   requireMovingDriver(service);
   const now = service.clock.now();
   const added = await service.db.transaction(async (tx) => {
@@ -33,10 +34,12 @@ export async function moveServersOff(service: Deps, name: string, atOnce: number
     await setConcurrentMoves(tx, host.id, atOnce);
     const serverIds = await queueMovesFrom(tx, host.id, now);
     await enqueueTasks(tx, { kind: 'move', subjects: serverIds, now });
+    const disks = await queueDiskMovesFrom(tx, host.id, now);
+    for (const disk of disks) await enqueueMove(tx, disk, now);
     const actor = systemActor(now);
     if (wasDraining === false) await recordAudit(tx, { actor, action: 'host.drain', resource: name }, now);
     await recordAudit(tx, { actor, action: 'host.move_servers', resource: name }, now);
-    return serverIds.length;
+    return serverIds.length + disks.length;
   });
   service.wake();
   return added;

@@ -11,7 +11,9 @@
 import type { Sql } from '../../../kernel/sql.ts';
 import type { MoveProgress } from '../../../ports/moves.ts';
 import { lockLoss } from '../../../store/inventory/lost-hosts.ts';
+import { queueSnapshotsOf } from '../../../store/servers/disk-moves.ts';
 import {
+  enqueueMove,
   listQueuedFrom,
   type MoveRow,
   type MoveState,
@@ -21,7 +23,7 @@ import {
 } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findServer, lockServer } from '../../../store/servers/servers.ts';
-import { enqueueTask, enqueueTasks } from '../../../store/tasks.ts';
+import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import {
@@ -109,7 +111,7 @@ async function switchHost(service: Service, operation: OperationRow, move: MoveR
 }
 
 /** A host that is lost later finds the server, and its volumes, where this transaction puts them. */
-async function isEitherLost(tx: Sql, { from_host: from, to_host: to }: MoveRow): Promise<boolean> {
+export async function isEitherLost(tx: Sql, { from_host: from, to_host: to }: MoveRow): Promise<boolean> {
   const losses = [];
   // In one order, or two moves between the same hosts could deadlock.
   for (const id of [from, to].filter((each) => each !== null).sort()) losses.push(await lockLoss(tx, id));
@@ -166,7 +168,10 @@ async function endMove(
 ): Promise<void> {
   await endOperation(service, operation, async (tx, server, now) => {
     await recordMoveEnd(tx, move, { state, fault: state === 'kept' ? operation.last_fault : null, now });
-    if (state === 'moved') await reapplyOutside(tx, server.id, now);
+    if (state === 'moved') {
+      await reapplyOutside(tx, server.id, now);
+      await sendSnapshotsAfter(tx, move, now);
+    }
     await auditServer(tx, server, 'server.move', now, state === 'moved' ? 'ok' : 'error');
     await applyFreeze(tx, service, server.id, now);
   });
@@ -181,9 +186,14 @@ export async function recordMoveEnd(
 ): Promise<void> {
   const { state, fault, now } = end;
   await setMoveState(tx, move.id, state, fault);
-  await enqueueTask(tx, { kind: 'move', subject: move.server_id, now });
-  const next = await listQueuedFrom(tx, move.from_host, 2);
-  await enqueueTasks(tx, { kind: 'move', subjects: next, now });
+  await enqueueMove(tx, move, now);
+  for (const next of await listQueuedFrom(tx, move.from_host, 2)) await enqueueMove(tx, next, now);
+}
+
+/** A server can only be restored from snapshots that are where it is. */
+async function sendSnapshotsAfter(tx: Sql, move: MoveRow, now: Date): Promise<void> {
+  const queued = await queueSnapshotsOf(tx, { id: move.server_id, from: move.from_host, now });
+  for (const snapshot of queued) await enqueueMove(tx, snapshot, now);
 }
 
 /** Changes on the source after it began to send may be missing on the target. */

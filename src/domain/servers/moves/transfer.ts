@@ -1,5 +1,5 @@
 /** A move as the driver needs it: the transfer with its key, and the machine as the target will have it. */
-import type { MachineMoves, Move, MovedMachine } from '../../../ports/moves.ts';
+import type { DiskMove, MachineMoves, Move, MovedMachine } from '../../../ports/moves.ts';
 import { findMove, type MoveRow } from '../../../store/servers/moves.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { findAttachments } from '../../../store/volumes/changes.ts';
@@ -18,11 +18,21 @@ export async function requireStartedMove(service: Pick<Service, 'db'>, serverId:
   return move;
 }
 
+export function transferOf(service: Pick<Service, 'keys'>, move: MoveRow): Move {
+  return { ...keyedTransfer(service, move), machineId: move.server_id };
+}
+
+export function diskMoveOf(service: Pick<Service, 'keys'>, move: MoveRow): DiskMove {
+  const { kind, server_id: id } = move;
+  if (kind === 'server') throw new Error('a server is no disk');
+  return { ...keyedTransfer(service, move), disk: { kind, id } };
+}
+
 /** The key of each move is derived from the service's key, so none is stored. */
-export function transferOf({ keys }: Pick<Service, 'keys'>, move: MoveRow): Move {
+function keyedTransfer({ keys }: Pick<Service, 'keys'>, move: MoveRow): Omit<Move, 'machineId'> {
   const { id, key_id: keyId, from_name: from, to_name: to } = move;
   if (keyId === null || to === null) throw new Error('a move without a target');
-  return { id, machineId: move.server_id, from, to, key: keys.hmac('move', id, keyId) };
+  return { id, from, to, key: keys.hmac('move', id, keyId) };
 }
 
 export async function movedMachine(service: Service, move: MoveRow): Promise<MovedMachine> {

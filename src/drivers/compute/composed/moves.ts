@@ -1,7 +1,7 @@
 /** Moves between hosts of any backends: each call goes to the backend of the host that it is for. */
 import { type BackendDirectory, LOCAL_BACKEND } from '../../../ports/backends.ts';
 import { type ComputeDriver, ComputeError } from '../../../ports/compute.ts';
-import type { MachineMoves, Move } from '../../../ports/moves.ts';
+import type { MachineMoves, MoveEndpoint } from '../../../ports/moves.ts';
 import { completeAddress } from './files.ts';
 import type { BackendRegistry } from './registry.ts';
 
@@ -21,16 +21,19 @@ export function composeMoves({ local, directory, registry }: MovesParts): Machin
     if (link) return movesOf(link.driver, host);
     throw new ComputeError('transient', `backend ${place} is not in use`);
   };
+  const complete = async (host: string, { address }: MoveEndpoint): Promise<MoveEndpoint> => {
+    const { backend } = registry.linkTo(await directory.findBackendOfHost(host)) ?? {};
+    return { address: completeAddress(address, backend?.address ?? '') };
+  };
   return {
-    receive: async (move, machine) => {
-      const { address } = await (await at(move.to)).receive(move, machine);
-      const { backend } = registry.linkTo(await directory.findBackendOfHost(move.to)) ?? {};
-      return { address: completeAddress(address, backend?.address ?? '') };
-    },
+    receive: async (move, machine) =>
+      await complete(move.to, await (await at(move.to)).receive(move, machine)),
+    receiveDisk: async (move, disk) =>
+      await complete(move.to, await (await at(move.to)).receiveDisk(move, disk)),
     send: async (move, endpoint) => (await at(move.from)).send(move, endpoint),
     takeOver: async (move) => (await at(move.to)).takeOver(move),
     keep: async (move) => (await at(move.from)).keep(move),
-    forget: async (move: Move, host) => (await at(move[host])).forget(move, host),
+    forget: async (move, host) => (await at(move[host])).forget(move, host),
   };
 }
 

@@ -14,14 +14,21 @@ import {
   type SupervisionResult,
 } from '../../../ports/compute.ts';
 import type { HostFacts } from '../../../ports/host-facts.ts';
-import type { MachineMoves, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
+import {
+  type DiskMove,
+  isDiskMove,
+  type MachineMoves,
+  type Move,
+  type MoveEndpoint,
+  type MoveProgress,
+} from '../../../ports/moves.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
 import { type CallMethod, Finding, METHOD_VERSIONS, METHODS, withoutPath } from './methods.ts';
 import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
-import { decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
+import { DISK_MOVES_VERSION, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -43,7 +50,7 @@ export function openHostDriver(
     capabilities: options.capabilities,
     hosts: null,
     images: null,
-    moves: remoteMoves(call, connection.name),
+    moves: remoteMoves(call, connection),
     ensure: async (spec) => {
       // An earlier version would put the disk on its own.
       if (spec.sharedDisk && (await connection.version()) < (METHOD_VERSIONS.revive ?? 0))
@@ -90,18 +97,23 @@ export function openHostDriver(
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;
 
 /** An older host has nothing to do with moves, and repeating a call would not help. */
-function remoteMoves(call: Caller, host: string): MachineMoves {
+function remoteMoves(call: Caller, connection: HostConnection): MachineMoves {
+  const { name: host } = connection;
   const ask: Caller = async (method, ...args) =>
     await call(method, ...args).catch((error: unknown) => {
       if (!(error instanceof ComputeError) || error.message !== UNKNOWN_CALL) throw error;
-      throw new ComputeError('refused', `host ${host} cannot move machines: update Skerry on it`);
+      throw new ComputeError('refused', `host ${host} cannot move it: update Skerry on the host`);
     });
+  // An older host received no volume or snapshot, and sent none, so nothing is left of it there.
+  const mayHave = async (move: Move | DiskMove) =>
+    !isDiskMove(move) || (await connection.version()) >= DISK_MOVES_VERSION;
   return {
     receive: async (...args) => (await ask('receive', ...args)) as MoveEndpoint,
+    receiveDisk: async (...args) => (await ask('receiveDisk', ...args)) as MoveEndpoint,
     send: async (...args) => (await ask('send', ...args)) as MoveProgress,
     takeOver: async (...args) => void (await ask('takeOver', ...args)),
-    keep: async (...args) => void (await ask('keep', ...args)),
-    forget: async (...args) => void (await ask('forget', ...args)),
+    keep: async (move) => void ((await mayHave(move)) && (await ask('keep', move))),
+    forget: async (move, side) => void ((await mayHave(move)) && (await ask('forget', move, side))),
   };
 }
 

@@ -32,7 +32,8 @@ export async function* fetchFile(
   }
 }
 
-async function* readSteadily(stream: Duplex, idleMs: number): AsyncGenerator<Uint8Array> {
+/** The bytes of the stream. Throws `transient` if the other host pauses, or is slow for that long. */
+export async function* readSteadily(stream: Duplex, idleMs: number): AsyncGenerator<Uint8Array> {
   const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   let since = performance.now();
   let bytes = 0;

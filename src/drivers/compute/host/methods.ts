@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
-import { PEM_MAX_CHARACTERS } from './wire.ts';
+import { DISK_MOVES_VERSION, PEM_MAX_CHARACTERS } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled =
@@ -82,6 +82,22 @@ const MoveProgress = Type.Object({
 });
 const MOVE_KEY_BYTES = 32;
 const MoveArgument = Compile(Type.Object({ id: Id, machineId: Id, from: Id, to: Id, key: Type.Unknown() }));
+const DiskMoveArgument = Compile(
+  Type.Object({
+    ...{ id: Id, from: Id, to: Id, key: Type.Unknown() },
+    disk: Type.Object({ kind: Type.Enum(['volume', 'snapshot']), id: Id }),
+  }),
+);
+const SizeGb = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 });
+const MovedDiskArgument = Compile(
+  Type.Object({
+    sizeGb: SizeGb,
+    snapshot: Type.Union([
+      Type.Object({ machineId: Id, generation: Type.Integer({ minimum: 1 }), diskGb: SizeGb }),
+      Type.Null(),
+    ]),
+  }),
+);
 const MovedArgument = Compile(
   Type.Object({
     spec: Type.Object({ id: Id }),
@@ -132,6 +148,7 @@ export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   readFacts: 3,
   seizeDisk: 3,
   revive: 3,
+  receiveDisk: DISK_MOVES_VERSION,
 };
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
@@ -158,13 +175,16 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   superviseMachines: question(Type.Array(SupervisionResult)),
   readFacts: question(Type.Union([Type.Array(HostFacts, { maxItems: 100 }), Type.Null()])),
   receive: change([0], Type.Object({ address: Type.String({ maxLength: 300 }) })),
+  receiveDisk: change([0], Type.Object({ address: Type.String({ maxLength: 300 }) })),
   send: change([0], MoveProgress),
   takeOver: change([0]),
   keep: change([0]),
   forget: change([0]),
 };
 
-const MOVE_METHODS: readonly CallMethod[] = ['receive', 'send', 'takeOver', 'keep', 'forget'];
+const MOVE_METHODS: readonly CallMethod[] = [
+  ...(['receive', 'receiveDisk', 'send', 'takeOver', 'keep', 'forget'] as const),
+];
 
 export function isMoveMethod(method: CallMethod): method is keyof MachineMoves {
   return MOVE_METHODS.includes(method);
@@ -184,15 +204,24 @@ export function changedResources(method: CallMethod, args: readonly unknown[]): 
   return ids.every((id) => typeof id === 'string') ? ids : null;
 }
 
-/** A move changes its machine and, on the target, the volumes that come with it. */
-function resourcesOfMove(method: keyof MachineMoves, [move, machine]: readonly unknown[]): string[] | null {
-  if (!MoveArgument.Check(move)) return null;
-  const { machineId, key } = move;
+/** A move changes a volume, a snapshot, or a machine and, on the target, the volumes that come with it. */
+function resourcesOfMove(method: keyof MachineMoves, [move, content]: readonly unknown[]): string[] | null {
+  const isDisk = DiskMoveArgument.Check(move);
+  if (!isDisk && !MoveArgument.Check(move)) return null;
+  const { key } = move;
   if (!(key instanceof Uint8Array) || key.length !== MOVE_KEY_BYTES) return null;
+  if (isDisk) return isDiskCall(method, move.disk.kind, content) ? [move.disk.id] : null;
+  const { machineId } = move;
+  if (method === 'receiveDisk') return null;
   if (method !== 'receive') return [machineId];
-  if (!MovedArgument.Check(machine)) return null;
-  const { spec, volumes } = machine;
+  if (!MovedArgument.Check(content)) return null;
+  const { spec, volumes } = content;
   return spec.id === machineId ? [machineId, ...volumes.map(({ id }) => id)] : null;
+}
+
+function isDiskCall(method: keyof MachineMoves, kind: 'volume' | 'snapshot', content: unknown): boolean {
+  if (method !== 'receiveDisk') return method !== 'receive';
+  return MovedDiskArgument.Check(content) && (kind === 'snapshot') === (content.snapshot !== null);
 }
 
 /** A path of the control plane means nothing to a host, and it opens no other file for the control plane. */

@@ -5,7 +5,7 @@
  */
 import type { BaseImages, ComputeDriver } from '../../../ports/compute.ts';
 import type { HostFiles } from '../../../ports/host-files.ts';
-import type { MachineMoves } from '../../../ports/moves.ts';
+import { isDiskMove, type MachineMoves } from '../../../ports/moves.ts';
 import type { PeerTransfers } from '../host/peer-listener.ts';
 import { examineHost } from './examine/host.ts';
 import { readFacts } from './facts.ts';
@@ -25,6 +25,9 @@ import { observeMachines } from './machine/observe.ts';
 import { Supervisor } from './machine/supervise.ts';
 import { sampleMachines } from './metrics/sample.ts';
 import { forgetSent, keepMachine } from './move/abandon.ts';
+import { forgetIncomingDisk, receiveDisk } from './move/disk/receive-disk.ts';
+import { DiskSender } from './move/disk/send-disk.ts';
+import { takeOverDisk } from './move/disk/take-over-disk.ts';
 import { forgetIncoming, receiveMachine } from './move/receive.ts';
 import { sendMachine } from './move/send.ts';
 import { takeOverMachine } from './move/take-over.ts';
@@ -49,6 +52,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
   const supervisor = new Supervisor(host);
   const images = new QemuImages(host);
   const files = new ReceivedFiles(host, images);
+  const disks = new DiskSender(host);
   return {
     name: 'qemu',
     capabilities: {
@@ -60,10 +64,14 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     files,
     moves: {
       receive: (move, machine) => receiveMachine(host, move, machine),
-      send: (move, to) => sendMachine(host, move, to),
-      takeOver: (move) => takeOverMachine(host, move),
-      keep: (move) => keepMachine(host, move),
-      forget: (move, side) => (side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move)),
+      receiveDisk: (move, disk) => receiveDisk(host, move, disk),
+      send: (move, to) => (isDiskMove(move) ? disks.send(move, to) : sendMachine(host, move, to)),
+      takeOver: (move) => (isDiskMove(move) ? takeOverDisk(host, move) : takeOverMachine(host, move)),
+      keep: (move) => (isDiskMove(move) ? disks.keep(move) : keepMachine(host, move)),
+      forget: (move, side) => {
+        if (isDiskMove(move)) return side === 'from' ? disks.forget(move) : forgetIncomingDisk(host, move);
+        return side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move);
+      },
     },
     transfers: moveTransfers(host),
     seizeVolume: options.ceph ? (volumeId) => seizeVolume(host, volumeId) : null,

@@ -11,7 +11,8 @@
  *                           incoming.json instead of machine.json while it is moved to this host
  *   volumes/<id>.qcow2      volumes/<id>.json
  *   snapshots/<id>.qcow2    snapshots/<id>.json
- *   moves/<id>.json         moves of machines to this host, with their keys
+ *   moves/<id>.json         moves to this host, with their keys
+ *   moves/<id>.qcow2        a volume or snapshot that arrived; `part` before
  *   server-blocks.json      the private blocks that servers have their addresses from
  *   locks/<name>             reserve
  */
@@ -97,6 +98,13 @@ export class Layout {
   }
   move(id: string): string {
     return join(this.moves(), `${requireId(id)}.json`);
+  }
+  /**
+   * The file of a volume or snapshot on its way. `part`: not checked yet. `flat`: on the source, the content
+   * of a snapshot without its image.
+   */
+  movedDisk(moveId: string, ending: 'part' | 'qcow2' | 'flat'): string {
+    return join(this.moves(), `${requireId(moveId)}.${ending}`);
   }
   serverBlocks(): string {
     return join(this.dir, 'server-blocks.json');

@@ -2,7 +2,8 @@
  * Disks as qcow2 files, created and read by qemu-img. A guest that took over its QEMU can write anything into
  * its disk, so an existing one is opened in a namespace of its own, where its header can name no other file.
  */
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { HOUR_MS } from '../../../kernel/time.ts';
 import { run } from './command.ts';
 import { commitFile } from './files.ts';
 import type { QemuHost } from './host.ts';
@@ -69,6 +70,37 @@ export async function resizeCommand(
   const { path, uid, sizeGb, backing } = disk;
   const files: OpenedFile[] = [[path, 'rw'], ...(backing === null ? [] : [[backing, 'ro'] as const])];
   return await isolatedQemuImg(host, { uid, files }, ['resize', '-q', '-f', 'qcow2', path, `${sizeGb}G`]);
+}
+
+/** For a copy of a whole disk. */
+const FLATTEN_MAX_MS = 6 * HOUR_MS;
+
+/** Makes a disk with the same content as the overlay of `image`, and without one. */
+export async function flattenDisk(
+  host: QemuHost,
+  { path, image, to }: { readonly path: string; readonly image: string | null; readonly to: string },
+): Promise<void> {
+  const { uid } = await stat(path);
+  // A file that does not exist cannot be mounted.
+  await writeFile(to, '', { mode: 0o600 });
+  await chown(to, uid, uid);
+  const args = ['convert', '-f', 'qcow2', '-O', 'qcow2', path, to];
+  const images: OpenedFile[] = image === null ? [] : [[image, 'ro']];
+  const files: OpenedFile[] = [[path, 'ro'], ...images, [to, 'rw']];
+  const [program = '', ...words] = await isolatedQemuImg(host, { uid, files }, args);
+  await run(program, words, { timeoutMs: FLATTEN_MAX_MS });
+}
+
+/** Makes the disk an overlay of the same image at another path. Both must be equal. */
+export async function rebaseDisk(host: QemuHost, path: string, image: string): Promise<void> {
+  const { uid } = await stat(path);
+  const args = ['rebase', '-q', '-u', '-f', 'qcow2', '-b', image, '-F', 'qcow2', path];
+  const files: OpenedFile[] = [
+    [path, 'rw'],
+    [image, 'ro'],
+  ];
+  const [program = '', ...words] = await isolatedQemuImg(host, { uid, files }, args);
+  await run(program, words);
 }
 
 type OpenedFile = readonly [path: string, mode: Mount['mode']];

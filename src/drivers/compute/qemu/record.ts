@@ -41,6 +41,11 @@ export interface Moving {
   readonly phase: 'starting' | 'copying' | 'memory' | 'sent' | 'ending';
 }
 
+/** Refuses to change a volume or snapshot from the start of its move. */
+export function requireNotMoving(record: { readonly moving?: Moving } | undefined): void {
+  if (record?.moving) throw new ComputeError('transient', 'it is being moved to another host');
+}
+
 /** Whether nothing may run or change the machine here: another host may have it. */
 export function isSent({ moving }: MachineRecord): boolean {
   return moving?.phase === 'sent';

@@ -47,6 +47,7 @@ export interface SimulatedMachine {
 
 /** `device` and `machineId` are null while it is detached. */
 export interface SimulatedVolume extends Pick<VolumeSpec, 'id' | 'sizeGb'> {
+  readonly host: string | null;
   readonly machineId: string | null;
   readonly device: string | null;
 }
@@ -60,10 +61,21 @@ export interface SimulatedMove {
   readonly target: 'waiting' | 'runs' | 'gone';
 }
 
+export interface SimulatedDiskMove {
+  readonly id: string;
+  /** Id of the volume or snapshot. */
+  readonly diskId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly source: 'idle' | 'sending' | 'has' | 'gone';
+  readonly target: 'waiting' | 'has' | 'gone';
+}
+
 export interface SimulatedSnapshot extends SnapshotState {
   readonly id: string;
   /** The source machine, which may no longer exist. */
   readonly machineId: string;
+  readonly host: string | null;
   readonly diskGb: number;
   readonly installed: InstalledSystem;
 }
@@ -136,7 +148,7 @@ export class SimulatorControl {
   /** Returns all volumes, ordered by id. */
   async volumes(): Promise<SimulatedVolume[]> {
     return await this.#db.rows<SimulatedVolume>(
-      `select v.id, v.size_gb as "sizeGb", a.machine_id as "machineId", a.device
+      `select v.id, v.size_gb as "sizeGb", v.host, a.machine_id as "machineId", a.device
        from sim.volumes v left join sim.attachments a on a.volume_id = v.id order by v.id`,
     );
   }
@@ -144,12 +156,22 @@ export class SimulatorControl {
   /** Returns all snapshots, ordered by id. */
   async snapshots(): Promise<SimulatedSnapshot[]> {
     const rows = await this.#db.rows<
-      SnapshotTimes & { id: string; machine_id: string; disk_gb: number; installed: InstalledSystem }
-    >('select id, machine_id, disk_gb, installed, size_gb, ready_at, failed from sim.snapshots order by id');
+      SnapshotTimes & {
+        id: string;
+        machine_id: string;
+        host: string | null;
+        disk_gb: number;
+        installed: InstalledSystem;
+      }
+    >(
+      `select id, machine_id, host, disk_gb, installed, size_gb, ready_at, failed
+         from sim.snapshots order by id`,
+    );
     const now = this.#clock.now();
     return rows.map((row) => ({
       id: row.id,
       machineId: row.machine_id,
+      host: row.host,
       diskGb: row.disk_gb,
       installed: row.installed,
       ...snapshotStateAt(row, now),
@@ -174,6 +196,14 @@ export class SimulatorControl {
     );
   }
 
+  /** Returns what each side of every move of a volume or snapshot did, ordered by id. */
+  async diskMoves(): Promise<SimulatedDiskMove[]> {
+    return await this.#db.rows<SimulatedDiskMove>(
+      `select id, disk_id as "diskId", from_host as "from", to_host as "to", source, target
+         from sim.disk_moves order by id`,
+    );
+  }
+
   /** Makes the machine vanish unexpectedly. */
   async loseMachine(id: string): Promise<void> {
     await this.#db.run('delete from sim.machines where id = $1', [id]);
@@ -195,6 +225,8 @@ export class SimulatorControl {
          (select min(off_at) from sim.machines where off_at is not null and off_at > $1),
          (select min(ready_at) from sim.snapshots where not failed and ready_at > $1),
          (select min(ends_at) from sim.moves
+           where source = 'sending' and target = 'waiting' and ends_at > $1),
+         (select min(ends_at) from sim.disk_moves
            where source = 'sending' and target = 'waiting' and ends_at > $1)) as due`,
       [this.#clock.now()],
     );

@@ -5,12 +5,21 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database, Sql } from '../../../kernel/sql.ts';
 import { ComputeError } from '../../../ports/compute.ts';
-import type { MachineMoves, Move, MovedMachine, MoveEndpoint, MoveProgress } from '../../../ports/moves.ts';
+import {
+  type DiskMove,
+  isDiskMove,
+  type MachineMoves,
+  type Move,
+  type MovedDisk,
+  type MovedMachine,
+  type MoveEndpoint,
+  type MoveProgress,
+} from '../../../ports/moves.ts';
 import type { Faults } from '../../faults.ts';
+import { forgetDisk, keepDisk, receiveDisk, sendDisk, takeOverDisk } from './disk-moves.ts';
 import { diskOnHost, hasCapacity } from './install.ts';
 import { hostUnreachable, isInstallDone, lockMachine, sha256 } from './machine.ts';
-
-const GIB = 1024 ** 3;
+import { failed, isHostDown, progressAt } from './move-progress.ts';
 
 interface MoveRow {
   readonly machine_id: string;
@@ -66,12 +75,24 @@ export class SimulatedMoves implements MachineMoves {
         },
       );
     });
-    return { address: `${move.to}.simulated:7000` };
+    return endpointOf(move);
+  }
+
+  /** An armed fault makes the target refuse for lack of room. */
+  async receiveDisk(move: DiskMove, disk: MovedDisk): Promise<MoveEndpoint> {
+    if (await this.#faults.consume('compute', 'moves.receiveDisk'))
+      throw new ComputeError('host', 'simulated fault');
+    await this.#db.transaction((tx) => receiveDisk(tx, move, disk));
+    return endpointOf(move);
   }
 
   /** An armed fault makes the copy fail. */
-  async send(move: Move, _to: MoveEndpoint): Promise<MoveProgress> {
+  async send(move: Move | DiskMove, _to: MoveEndpoint): Promise<MoveProgress> {
     if (await this.#faults.consume('compute', 'moves.send')) return failed('simulated fault');
+    if (isDiskMove(move)) {
+      const timing = { now: this.#clock.now(), copyS: this.#copyS };
+      return await this.#db.transaction((tx) => sendDisk(tx, move, timing));
+    }
     return await this.#db.transaction(async (tx) => {
       const isTargetDown = await isHostDown(tx, move.to);
       const row = await lockMove(tx, move.id);
@@ -91,13 +112,14 @@ export class SimulatedMoves implements MachineMoves {
         startedAt,
         endsAt,
       ]);
-      return progressAt(row, { now, startedAt, endsAt });
+      return progressAt(row.disk_gb + row.volumes_gb, { now, startedAt, endsAt });
     });
   }
 
-  async takeOver(move: Move): Promise<void> {
+  async takeOver(move: Move | DiskMove): Promise<void> {
     await this.#throwArmedFault('takeOver');
     await this.#db.transaction(async (tx) => {
+      if (isDiskMove(move)) return await takeOverDisk(tx, move, this.#clock.now());
       if (await isHostDown(tx, move.to)) throw hostUnreachable(move.to);
       const row = await lockMove(tx, move.id);
       if (row?.target === 'runs') return;
@@ -110,13 +132,19 @@ export class SimulatedMoves implements MachineMoves {
         move.to,
       ]);
       if (moved === 0) throw new ComputeError('refused', 'machine not found');
+      await tx.run(
+        `update sim.volumes set host = $2
+          where id in (select volume_id from sim.attachments where machine_id = $1)`,
+        [move.machineId, move.to],
+      );
       await tx.run(`update sim.moves set target = 'runs' where id = $1`, [move.id]);
     });
   }
 
-  async keep(move: Move): Promise<void> {
+  async keep(move: Move | DiskMove): Promise<void> {
     await this.#throwArmedFault('keep');
     await this.#db.transaction(async (tx) => {
+      if (isDiskMove(move)) return await keepDisk(tx, move);
       if (await isHostDown(tx, move.from)) throw hostUnreachable(move.from);
       const row = await lockMove(tx, move.id);
       if (row?.target === 'runs') throw new ComputeError('refused', 'the target has the machine');
@@ -124,9 +152,10 @@ export class SimulatedMoves implements MachineMoves {
     });
   }
 
-  async forget(move: Move, host: 'from' | 'to'): Promise<void> {
+  async forget(move: Move | DiskMove, host: 'from' | 'to'): Promise<void> {
     await this.#throwArmedFault('forget');
     await this.#db.transaction(async (tx) => {
+      if (isDiskMove(move)) return await forgetDisk(tx, move, { host, now: this.#clock.now() });
       if (await isHostDown(tx, move[host])) throw hostUnreachable(move[host]);
       const row = await lockMove(tx, move.id);
       if (row === undefined) return;
@@ -153,32 +182,13 @@ export class SimulatedMoves implements MachineMoves {
   }
 }
 
+function endpointOf({ to }: Pick<Move, 'to'>): MoveEndpoint {
+  return { address: `${to}.simulated:7000` };
+}
+
 /** Whether the target may take over. */
 function isSent({ source, ends_at: endsAt }: MoveRow, now: Date): boolean {
   return source === 'sending' && endsAt !== null && endsAt <= now;
-}
-
-function progressAt(
-  row: MoveRow,
-  { now, startedAt, endsAt }: { now: Date; startedAt: Date; endsAt: Date },
-): MoveProgress {
-  const totalBytes = (row.disk_gb + row.volumes_gb) * GIB;
-  if (endsAt <= now) return { state: 'sent', copiedBytes: totalBytes, totalBytes, message: null };
-  const share = (now.getTime() - startedAt.getTime()) / (endsAt.getTime() - startedAt.getTime());
-  return { state: 'copying', copiedBytes: Math.floor(totalBytes * share), totalBytes, message: null };
-}
-
-function failed(message: string): MoveProgress {
-  return { state: 'failed', copiedBytes: 0, totalBytes: 0, message };
-}
-
-/** Locks the host against new machines. An unknown host counts as down. */
-async function isHostDown(tx: Sql, name: string): Promise<boolean> {
-  const row = await tx.row<{ down: boolean }>(
-    'select down from sim.hosts where name = $1 for no key update',
-    [name],
-  );
-  return row?.down ?? true;
 }
 
 async function lockMove(tx: Sql, id: string): Promise<MoveRow | undefined> {

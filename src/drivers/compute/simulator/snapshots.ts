@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
+import { requireNotSending } from './disk-moves.ts';
 import { type InstalledSystem, isInstallDone, lockMachine } from './machine.ts';
 
 export interface SnapshotTimes {
@@ -38,13 +39,14 @@ export async function startSnapshot(
   ]);
   const sizeGb = simulateSizeGb(request.id, machine.disk_gb, previous !== undefined);
   const row = await tx.row<SnapshotTimes>(
-    `insert into sim.snapshots as s (id, machine_id, disk_gb, size_gb, installed, ready_at, failed)
-     values ($id, $machineId, $diskGb, $sizeGb, $installed::jsonb, $readyAt, $failed)
+    `insert into sim.snapshots as s (id, machine_id, disk_gb, size_gb, installed, ready_at, failed, host)
+     values ($id, $machineId, $diskGb, $sizeGb, $installed::jsonb, $readyAt, $failed, $host)
      on conflict (id) do update set failed = s.failed
      returning size_gb, ready_at, failed`,
     {
       ...request,
       machineId: machine.id,
+      host: machine.host,
       diskGb: machine.disk_gb,
       sizeGb,
       installed: JSON.stringify(machine.installed),
@@ -80,5 +82,6 @@ export async function readRestoreContent(
 }
 
 export async function removeSnapshot(sql: Sql, id: string): Promise<void> {
+  await requireNotSending(sql, id);
   await sql.run('delete from sim.snapshots where id = $1', [id]);
 }

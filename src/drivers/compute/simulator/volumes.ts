@@ -1,11 +1,13 @@
 /** Volumes: created when first attached, attached to at most one machine, and independent of its life. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type VolumeSpec } from '../../../ports/compute.ts';
+import { requireNotSending } from './disk-moves.ts';
 import { hostUnreachable, lockMachine } from './machine.ts';
 
 export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpec): Promise<void> {
-  await lockMachine(tx, machineId);
+  const { host } = await lockMachine(tx, machineId);
   await requireHostReachable(tx, volume.id);
+  await requireNotSending(tx, volume.id);
   const occupied = await tx.row(
     'select 1 from sim.attachments where machine_id = $1 and device = $2 and volume_id <> $3',
     [machineId, volume.device, volume.id],
@@ -13,9 +15,10 @@ export async function attachVolume(tx: Sql, machineId: string, volume: VolumeSpe
   // A volume that is being detached may not have released the device yet.
   if (occupied) throw new ComputeError('transient', 'another volume is attached as that device');
   await tx.run(
-    `insert into sim.volumes as v (id, size_gb) values ($1, $2)
-     on conflict (id) do update set size_gb = greatest(v.size_gb, excluded.size_gb)`,
-    [volume.id, volume.sizeGb],
+    `insert into sim.volumes as v (id, size_gb, host) values ($1, $2, $3)
+     on conflict (id) do update
+        set size_gb = greatest(v.size_gb, excluded.size_gb), host = excluded.host`,
+    [volume.id, volume.sizeGb, host],
   );
   await tx.run(
     `insert into sim.attachments (volume_id, machine_id, device) values ($1, $2, $3)
@@ -32,11 +35,13 @@ export async function detachVolume(tx: Sql, volumeId: string): Promise<void> {
 /** Never shrinks the volume. */
 export async function growVolume(tx: Sql, volumeId: string, sizeGb: number): Promise<void> {
   await requireHostReachable(tx, volumeId);
+  await requireNotSending(tx, volumeId);
   await tx.run('update sim.volumes set size_gb = $2 where id = $1 and size_gb < $2', [volumeId, sizeGb]);
 }
 
 export async function removeVolume(tx: Sql, volumeId: string): Promise<void> {
   await requireHostReachable(tx, volumeId);
+  await requireNotSending(tx, volumeId);
   await tx.run('delete from sim.volumes where id = $1', [volumeId]);
 }
 

@@ -5,7 +5,7 @@ import { lostHostFindings } from '../../../../src/domain/health/lost-hosts.ts';
 import { drainHost } from '../../../../src/domain/inventory/hosts.ts';
 import { describeLoss, fenceHost, loseHost } from '../../../../src/domain/inventory/lost-hosts.ts';
 import { removeHost } from '../../../../src/domain/inventory/remote-hosts.ts';
-import { moveServer, moveServersOff } from '../../../../src/domain/servers/moves/queue.ts';
+import { moveEverythingOff, moveServer } from '../../../../src/domain/servers/moves/queue.ts';
 import { stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { placeLegalHold, releaseServer } from '../../../../src/domain/servers/operator/controls.ts';
 import { createSnapshot } from '../../../../src/domain/snapshots/change.ts';
@@ -273,7 +273,7 @@ describe('a move and a lost host', () => {
     await lost.lose(to, 'refund');
     await lost.world.runUntilIdle();
     assert.equal(await findMove(lost.world.db, id), undefined);
-    await refused(moveServersOff(lost.world.service, to, 1), /is lost/);
+    await refused(moveEverythingOff(lost.world.service, to, 1), /is lost/);
     assert.equal((await region.server(id)).status, 'running');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { drainHost } from '../../../../src/domain/inventory/hosts.ts';
-import { moveServer, moveServersOff } from '../../../../src/domain/servers/moves/queue.ts';
+import { moveEverythingOff, moveServer } from '../../../../src/domain/servers/moves/queue.ts';
 import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { freezeServer } from '../../../../src/domain/servers/operator/controls.ts';
@@ -50,7 +50,7 @@ async function startMove(shown: string, to: string | null = null): Promise<strin
 }
 
 async function moveAway(name: string, atOnce = 2): Promise<void> {
-  await moveServersOff(world.service, name, atOnce);
+  await moveEverythingOff(world.service, name, atOnce);
   await workUntil(async () => (await listMoves(world.db, { host: name, limit: 10 })).length === 0);
 }
 
@@ -101,7 +101,7 @@ describe('a drained host', () => {
     const ids = [];
     for (let n = 0; n < 4; n++) ids.push((await region.running()).id);
     for (const other of region.hosts.slice(1)) await drainHost(world.service, other, false);
-    await moveServersOff(world.service, from, 2);
+    await moveEverythingOff(world.service, from, 2);
     let most = 0;
     await workUntil(async () => {
       const moves = await listMoves(world.db, { host: from, limit: 10 });
@@ -116,7 +116,7 @@ describe('a drained host', () => {
     await region.reset([1]);
     const { id } = await region.running();
     const [from = ''] = region.hosts;
-    await moveServersOff(world.service, from, 2);
+    await moveEverythingOff(world.service, from, 2);
     await region.runDueWork();
     assert.equal((await moveOf(id))?.last_fault, 'no other host has room for it');
     await drainHost(world.service, from, false);

@@ -7,10 +7,11 @@ import { after, before, it } from 'node:test';
 import fc from 'fast-check';
 import type { Service } from '../../../../src/domain/context.ts';
 import { drainHost } from '../../../../src/domain/inventory/hosts.ts';
-import { moveServer, moveServersOff } from '../../../../src/domain/servers/moves/queue.ts';
+import { moveEverythingOff, moveServer } from '../../../../src/domain/servers/moves/queue.ts';
 import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { rebootServer, startServer, stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { freezeServer, releaseServer } from '../../../../src/domain/servers/operator/controls.ts';
+import { createSnapshot } from '../../../../src/domain/snapshots/change.ts';
 import { attachVolume, detachVolume } from '../../../../src/domain/volumes/attach.ts';
 import { createVolume } from '../../../../src/domain/volumes/change.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
@@ -27,7 +28,7 @@ import { RegionWorld } from '../region-world.ts';
 
 const HOSTS = 3;
 const SERVERS = 2;
-const CALLS = ['receive', 'send', 'takeOver', 'keep', 'forget'] as const;
+const CALLS = ['receive', 'receiveDisk', 'send', 'takeOver', 'keep', 'forget'] as const;
 
 let region: RegionWorld;
 let world: TestService;
@@ -61,7 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: host.map(
       (name): Action =>
         () =>
-          moveServersOff(world.service, name(), 2),
+          moveEverythingOff(world.service, name(), 2),
     ),
   },
   {
@@ -109,6 +110,14 @@ const action: fc.Arbitrary<Action> = fc.oneof(
           attach
             ? attachVolume(world.service, region.actor, all.volume, { server: shownOf(all, n) })
             : detachVolume(world.service, region.actor, all.volume),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: server.map(
+      (n): Action =>
+        (all) =>
+          createSnapshot(world.service, region.actor, shownOf(all, n), {}),
     ),
   },
   {
@@ -166,6 +175,7 @@ it('any move with faults and kills ends with one machine per server, on its host
       }
       await calmDown();
       for (const { id } of all.servers) await assertOneMachine(id);
+      await assertOneCopies();
       assert.deepEqual(await listMoves(world.db, { host: null, limit: 10 }), []);
       await world.assertInvariants();
     }),
@@ -230,6 +240,23 @@ async function calmDown(): Promise<void> {
     await drainHost(world.service, name, false);
   }
   await world.runUntilIdle();
+}
+
+/** No copy is left over, and snapshots are where the service knows. */
+async function assertOneCopies(): Promise<void> {
+  const copies = await world.simulator.diskMoves();
+  assert.deepEqual(
+    copies.filter(({ source, target }) => source !== 'gone' && target !== 'gone'),
+    [],
+    'a copy is left over',
+  );
+  for (const { id, host: name, state } of await world.simulator.snapshots()) {
+    const row = await world.db.row<{ name: string }>(
+      'select h.name from snapshots n join hosts h on h.id = n.host_id where n.id::text = $1',
+      [id],
+    );
+    if (state === 'ready') assert.equal(name, row?.name, id);
+  }
 }
 
 async function assertOneMachine(id: string): Promise<void> {

@@ -38,6 +38,20 @@ describe('moves through the composed driver', () => {
     assert.equal((await movesOf('b', 'routed'))[0]?.target, 'gone');
   });
 
+  it('the calls of a volume go to the backend of the host that they are for', async () => {
+    const { machineId: _, ...ids } = transfer('lone', 'host-a', 'host-b');
+    const move = { ...ids, disk: { kind: 'volume', id: 'lone' } } as const;
+    const endpoint = await moves().receiveDisk(move, { sizeGb: 1, snapshot: null });
+    const seen = async (name: string) =>
+      (await worldOf(name).control.diskMoves()).map(({ target }) => target);
+    assert.deepEqual([await seen('a'), await seen('b')], [[], ['waiting']]);
+    // The source does not have this volume, and only the source knows that.
+    await failsAs('refused', moves().send(move, endpoint));
+    await moves().keep(move);
+    await moves().forget(move, 'to');
+    assert.deepEqual([await seen('a'), await seen('b')], [[], ['gone']]);
+  });
+
   it('a move between two hosts of one backend completes', async () => {
     await world.addHost(null, 'there');
     const spec = machineSpec({ id: 'local', host: 'here' });

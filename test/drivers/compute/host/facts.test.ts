@@ -33,7 +33,7 @@ describe('facts of a host on another machine', () => {
 
   it('its version, clock, load, memory, and disk arrive as it measured them', async () => {
     const { facts, protocol } = await ask(own);
-    assert.equal(protocol, 3);
+    assert.equal(protocol, 4);
     const [fact, ...others] = facts ?? [];
     assert.deepEqual(others, []);
     assert.deepEqual([fact?.host, fact?.version], ['far', readVersion()]);
@@ -43,7 +43,7 @@ describe('facts of a host on another machine', () => {
 
   it('an older host reports none, and stays in use', async () => {
     assert.deepEqual(await ask(own, { versions: [1, 2] }), { facts: null, protocol: 2 });
-    assert.deepEqual(await ask(undefined), { facts: null, protocol: 3 });
+    assert.deepEqual(await ask(undefined), { facts: null, protocol: 4 });
   });
 
   it('an older host, which knows no shared disks, gets no server with one', async () => {

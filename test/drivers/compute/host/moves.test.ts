@@ -6,7 +6,7 @@ import { BackendRegistry } from '../../../../src/drivers/compute/composed/regist
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import type { Backend } from '../../../../src/ports/backends.ts';
 import { type ComputeDriver, ComputeError } from '../../../../src/ports/compute.ts';
-import type { MachineMoves, Move } from '../../../../src/ports/moves.ts';
+import type { DiskMove, MachineMoves, Move } from '../../../../src/ports/moves.ts';
 import { failsAs, machineSpec } from '../compute-world.ts';
 import { type SimulatedWorld, simulatedWorld } from '../simulator/simulator-world.ts';
 import { type HostWorld, hostWorld } from './host-world.ts';
@@ -27,6 +27,10 @@ describe('moves through a host over TLS', () => {
   const moves: MachineMoves = {
     receive: async (...args) => {
       calls.push(['receive', ...args]);
+      return { address: ':7444' };
+    },
+    receiveDisk: async (...args) => {
+      calls.push(['receiveDisk', ...args]);
       return { address: ':7444' };
     },
     send: async (...args) => {
@@ -69,6 +73,43 @@ describe('moves through a host over TLS', () => {
       calls.map(([name]) => name),
       ['receive', 'send', 'takeOver', 'forget'],
     );
+  });
+
+  it('the calls of a disk arrive, and those that do not fit are refused', async () => {
+    const { machineId: _, ...transfer } = move;
+    const disk = { kind: 'snapshot', id: 'snap_1' } as const;
+    const snapshot = { machineId: 'srv_1', generation: 1, diskGb: 20 };
+    const lone = { ...transfer, disk };
+    const endpoint = await remote().receiveDisk(lone, { sizeGb: 1.25, snapshot });
+    assert.deepEqual(endpoint, { address: ':7444' });
+    assert.deepEqual(await remote().send(lone, endpoint), progress);
+    await remote().forget(lone, 'to');
+    assert.deepEqual(
+      calls.map(([name, made]) => [name, (made as DiskMove).disk]),
+      ['receiveDisk', 'send', 'forget'].map((name) => [name, disk]),
+    );
+    calls = [];
+    await failsAs('refused', remote().receiveDisk(lone, { sizeGb: 1, snapshot: null }));
+    await failsAs('refused', remote().receiveDisk(lone, { sizeGb: -1, snapshot }));
+    await failsAs('refused', remote().receiveDisk({ ...lone, key: randomBytes(3) }, { sizeGb: 1, snapshot }));
+    await failsAs('refused', remote().receiveDisk(move as never, { sizeGb: 1, snapshot }));
+    assert.deepEqual(calls, []);
+  });
+
+  it('a host of the previous version receives no disk', async () => {
+    const older = await hostWorld(mover, { versions: [1, 2, 3] });
+    try {
+      const { machineId: _, ...transfer } = move;
+      const lone = { ...transfer, disk: { kind: 'volume', id: 'vol_1' } } as const;
+      const receive = remote(older.driver).receiveDisk(lone, { sizeGb: 1, snapshot: null });
+      await failsAs('refused', receive, /update Skerry/);
+      // Nothing of it can be there.
+      await remote(older.driver).keep(lone);
+      await remote(older.driver).forget(lone, 'to');
+      assert.deepEqual(calls, []);
+    } finally {
+      await older.close();
+    }
   });
 
   it('a late call of a move is not carried out', async () => {

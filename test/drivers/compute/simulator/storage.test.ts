@@ -131,6 +131,28 @@ describe('the simulated storage', () => {
     assert.deepEqual([await contents(), await world.control.moves()], before);
   });
 
+  it('a volume under way is not changed, and a fault of its target changes nothing', async () => {
+    const { id, host } = await running();
+    const { moves } = world.driver;
+    await world.control.addHost({ name: 'other', cpu: 1, ramMb: 512, diskGb: 40 });
+    const disk = { kind: 'volume', id: `volume of ${id}` } as const;
+    const move = { id: `disk of ${id}`, disk, from: host, to: 'other', key: new Uint8Array(32) };
+    const moved = { sizeGb: 1, snapshot: null };
+    await world.faults.set({ driver: 'compute', operation: 'moves.receiveDisk', times: 1 });
+    await failsAs('host', moves.receiveDisk(move, moved));
+    assert.deepEqual(await world.control.diskMoves(), []);
+    const endpoint = await moves.receiveDisk(move, moved);
+    await failsAs('refused', moves.send(move, endpoint), /attached/);
+    await world.driver.detach(disk.id);
+    await moves.send(move, endpoint);
+    await failsAs('transient', world.driver.attach(id, { id: disk.id, sizeGb: 1, device: '/dev/vdb' }));
+    await failsAs('transient', world.driver.grow(disk.id, 2));
+    await failsAs('transient', world.driver.removeVolume(disk.id));
+    await failsAs('refused', moves.forget({ ...move, key: new Uint8Array(32) }, 'from'));
+    await moves.keep(move);
+    await world.driver.grow(disk.id, 2);
+  });
+
   it('a fault of a snapshot fails the snapshot permanently instead of the call', async () => {
     const { id } = await running();
     await world.faults.set({ driver: 'compute', operation: 'snapshot', times: 1 });
@@ -178,10 +200,10 @@ describe('the simulated storage', () => {
   });
 
   it('a volume of a lost machine is detached, and its snapshots remain', async () => {
-    const { id } = await running();
+    const { id, host } = await running();
     await world.control.loseMachine(id);
     const volume = (await world.control.volumes()).find((each) => each.id === `volume of ${id}`);
-    assert.deepEqual(volume, { id: `volume of ${id}`, sizeGb: 1, machineId: null, device: null });
+    assert.deepEqual(volume, { id: `volume of ${id}`, sizeGb: 1, host, machineId: null, device: null });
     const kept = (await world.control.snapshots()).find((each) => each.machineId === id);
     assert.equal(kept?.state, 'ready');
     assert.deepEqual(await world.driver.snapshot(id, `kept of ${id}`), {

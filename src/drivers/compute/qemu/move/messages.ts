@@ -14,7 +14,7 @@ import type { MachineRecord } from '../record.ts';
 
 /** A seed or a month of metrics is below 1 MiB. */
 const LINE_MAX_BYTES = 4 * 1024 ** 2;
-const MESSAGE_MAX_CHARS = 300;
+export const MESSAGE_MAX_CHARS = 300;
 const ANSWER_TIMEOUT_MS = 20 * SECOND_MS;
 
 const Id = Type.String({ minLength: 1, maxLength: 100 });
@@ -116,19 +116,31 @@ export async function answerWith(
   stream.end(`${JSON.stringify(answer)}\n`);
 }
 
-async function readLine(stream: Duplex): Promise<unknown> {
+/** Reads a line of JSON, after which the other side waits for an answer. */
+export async function readLine(stream: Duplex): Promise<unknown> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for (;;) {
     const part = stream.read() as Buffer | null;
     if (part === null) {
       if (stream.readableEnded || stream.destroyed) throw new Error('the stream ended');
-      await once(stream, 'readable');
+      await eventOrClose(stream, 'readable');
       continue;
     }
     bytes += part.length;
     if (bytes > LINE_MAX_BYTES) throw new Error('the line is too long');
     parts.push(part);
     if (part.includes(0x0a)) return JSON.parse(Buffer.concat(parts).toString('utf8'));
+  }
+}
+
+/** Waits for the event, or until the stream is closed. */
+export async function eventOrClose(stream: Duplex, event: 'readable' | 'drain'): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    await Promise.race([once(stream, event, { signal }), once(stream, 'close', { signal })]);
+  } finally {
+    over.abort();
   }
 }

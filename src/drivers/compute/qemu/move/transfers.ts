@@ -3,9 +3,12 @@ import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ComputeError } from '../../../../ports/compute.ts';
 import { joinStreams } from '../../host/peer.ts';
-import type { PeerTransfers } from '../../host/peer-listener.ts';
+import type { ExpectedTransfer, PeerTransfers } from '../../host/peer-listener.ts';
 import type { QemuHost } from '../host.ts';
 import { CARRIED } from './channel.ts';
+import { readIncomingDisk } from './disk/incoming-disk.ts';
+import { COPY_STREAM } from './disk/messages.ts';
+import { takeCopy } from './disk/receive-disk.ts';
 import { readReceivedMove } from './incoming.ts';
 import { answerWith, type FinishRequest, type PrepareRequest, REQUESTS } from './messages.ts';
 import { finishIncoming, prepareIncoming } from './receive.ts';
@@ -13,6 +16,8 @@ import { finishIncoming, prepareIncoming } from './receive.ts';
 export function moveTransfers(host: QemuHost): PeerTransfers {
   return {
     find: (moveId) => {
+      const disk = readIncomingDisk(host.layout, moveId);
+      if (disk) return { id: moveId, key: Buffer.from(disk.key, 'hex'), open: openDiskStream(host, moveId) };
       const move = readReceivedMove(host.layout, moveId);
       if (move === undefined) return undefined;
       const { machineId } = move;
@@ -22,6 +27,13 @@ export function moveTransfers(host: QemuHost): PeerTransfers {
         open: (name, stream) => openStream(host, { moveId, machineId }, { name, stream }),
       };
     },
+  };
+}
+
+function openDiskStream(host: QemuHost, moveId: string): ExpectedTransfer['open'] {
+  return (name, stream) => {
+    if (name === COPY_STREAM) void takeCopy(host, moveId, stream);
+    else stream.destroy();
   };
 }
 

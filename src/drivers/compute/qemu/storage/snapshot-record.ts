@@ -6,6 +6,7 @@ import type { SnapshotState } from '../../../../ports/compute.ts';
 import { readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Layout } from '../layout.ts';
+import type { Moving } from '../record.ts';
 import { allocatedBytes, GIB } from '../space.ts';
 import { reclaimFile } from './lent-files.ts';
 
@@ -25,6 +26,8 @@ export interface SnapshotRecord {
   readonly shared?: true;
   /** Size on disk in GiB with two decimals; 0 until it is ready. */
   readonly sizeGb: number;
+  /** Set while it is moved to another host. */
+  readonly moving?: Moving;
 }
 
 export async function readSnapshot(layout: Layout, id: string): Promise<SnapshotRecord | undefined> {

@@ -8,7 +8,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { ComputeError, type SnapshotState } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
-import { requireNotSent, requireRecord } from '../record.ts';
+import { requireNotMoving, requireNotSent, requireRecord } from '../record.ts';
 import { allocatedBytes } from '../space.ts';
 import { copyInBackground, isStarted, stopCopy } from './background-copy.ts';
 import { reclaimFile } from './lent-files.ts';
@@ -171,6 +171,7 @@ export async function removeSnapshot(host: QemuHost, snapshotId: string): Promis
   if (!existing && host.options.ceph) return await removeSharedSnapshot(host, { id: snapshotId });
   if (!existing) return;
   await host.withMachineLock(existing.machineId, async () => {
+    requireNotMoving(await readSnapshot(layout, snapshotId));
     const file = layout.snapshot(snapshotId, 'qcow2');
     if (existing.state === 'creating') {
       await withQmp(host, existing.machineId, async (qmp) => qmp && (await endJob(qmp, snapshotId)));

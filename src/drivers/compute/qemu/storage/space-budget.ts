@@ -6,6 +6,7 @@
 import { statfs } from 'node:fs/promises';
 import { readAllRecords } from '../files.ts';
 import type { QemuHost } from '../host.ts';
+import { outstandingOfIncomingDisks } from '../move/disk/incoming-disk.ts';
 import { incomingVolume, readIncoming } from '../move/incoming.ts';
 import { listFolders, listRecords, readRecord } from '../record.ts';
 import { allocatedBytes, GIB, requireSpace } from '../space.ts';
@@ -51,6 +52,7 @@ export async function withReservedSpace<T>(
       ...(await Promise.all(others.map((snapshot) => outstandingOfSnapshot(host, snapshot)))),
       ...(await outstandingOfVolumes(host)),
       ...(await outstandingOfMoves(host)),
+      ...(await outstandingOfIncomingDisks(host)),
     ];
     await requireSpace(
       request.folder,

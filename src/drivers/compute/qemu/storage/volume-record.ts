@@ -12,6 +12,7 @@ import { exists, readAllRecords, readRecordFile, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Layout } from '../layout.ts';
 import { createDisk, readDiskInfo, resizeDisk } from '../qcow2.ts';
+import type { Moving } from '../record.ts';
 import { GIB, requireSpace } from '../space.ts';
 
 export interface VolumeRecord {
@@ -27,6 +28,8 @@ export interface VolumeRecord {
   readonly made?: true;
   /** It is in the Ceph cluster and has no file. */
   readonly shared?: true;
+  /** Set while it is moved to another host, detached. */
+  readonly moving?: Moving;
 }
 
 export async function readVolume(layout: Layout, id: string): Promise<VolumeRecord | undefined> {

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { ComputeError, type VolumeSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { type Qmp, withQmp } from '../qmp.ts';
-import { readRecord, requireNotSent, requireRecord, withMachine } from '../record.ts';
+import { readRecord, requireNotMoving, requireNotSent, requireRecord, withMachine } from '../record.ts';
 import { releaseClaim } from './claims.ts';
 import { findVolumeNode, growNode, pciSlot, plug, unplug } from './hot-plug.ts';
 import { reclaimFile } from './lent-files.ts';
@@ -53,6 +53,7 @@ async function claim(
 ): Promise<VolumeRecord> {
   const { layout } = host;
   const existing = await readVolume(layout, id);
+  requireNotMoving(existing);
   if (existing?.machineId && !isAttachedAs(existing, machineId, { id, sizeGb, device })) {
     throw new ComputeError('transient', 'the volume is still attached elsewhere');
   }
@@ -116,6 +117,7 @@ async function markDetached(host: QemuHost, record: VolumeRecord): Promise<void>
 export async function growVolume(host: QemuHost, volumeId: string, sizeGb: number): Promise<void> {
   if (await isMaybeShared(host, volumeId)) return await growDetached(host, { id: volumeId, sizeGb });
   await withVolume(host, volumeId, async (before) => {
+    requireNotMoving(before);
     if (before.machineId !== null) requireNotSent(await readRecord(host.layout, before.machineId));
     const record = { ...before, sizeGb: Math.max(sizeGb, before.sizeGb) };
     if (record.sizeGb > before.sizeGb) await writeVolume(host.layout, record);
@@ -127,8 +129,10 @@ export async function growVolume(host: QemuHost, volumeId: string, sizeGb: numbe
 export async function removeVolume(host: QemuHost, volumeId: string): Promise<void> {
   await detachVolume(host, volumeId);
   if (await isMaybeShared(host, volumeId)) return await removeSharedVolume(host, volumeId);
-  await withVolume(host, volumeId, async ({ machineId }) => {
-    if (machineId !== null) throw new ComputeError('transient', 'the volume was attached again meanwhile');
+  await withVolume(host, volumeId, async (record) => {
+    requireNotMoving(record);
+    if (record.machineId !== null)
+      throw new ComputeError('transient', 'the volume was attached again meanwhile');
     const { layout } = host;
     // Delete the record last: a leftover file without one would become the content of the next volume with
     // this id.
