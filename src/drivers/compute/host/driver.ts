@@ -28,7 +28,14 @@ import { type CallMethod, Finding, METHOD_VERSIONS, METHODS, withoutPath } from 
 import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
-import { DISK_MOVES_VERSION, decodeValue, encodeValue, parseJson, UNKNOWN_CALL } from './wire.ts';
+import {
+  DISK_MOVES_VERSION,
+  decodeValue,
+  encodeValue,
+  parseJson,
+  SHARED_DISKS_VERSION,
+  UNKNOWN_CALL,
+} from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
   readonly capabilities: ComputeDriver['capabilities'];
@@ -52,16 +59,20 @@ export function openHostDriver(
     images: null,
     moves: remoteMoves(call, connection),
     ensure: async (spec) => {
-      // An earlier version would put the disk on its own.
-      if (spec.sharedDisk && (await connection.version()) < (METHOD_VERSIONS.revive ?? 0))
-        throw new ComputeError('host', 'the host knows no shared disks: update Skerry on it');
+      await requireSharedDisks(connection, spec);
       await change('ensure', withoutPath(spec));
     },
     remove: (id) => change('remove', id),
     power: (id, action) => change('power', id, action),
     observe: async (ids) => (await call('observe', ids)) as MachineState[],
-    rebuild: (spec) => change('rebuild', withoutPath(spec)),
-    restore: (spec, snapshotId) => change('restore', spec, snapshotId),
+    rebuild: async (spec) => {
+      await requireSharedDisks(connection, spec);
+      await change('rebuild', withoutPath(spec));
+    },
+    restore: async (spec, snapshotId) => {
+      await requireSharedDisks(connection, spec);
+      await change('restore', spec, snapshotId);
+    },
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
     sample: async (ids, since) => (await call('sample', ids, since)) as HourSample[],
@@ -94,6 +105,16 @@ export function openHostDriver(
   };
 }
 
+/** An earlier host would run the server from an empty disk of its own. */
+async function requireSharedDisks(
+  connection: HostConnection,
+  { sharedDisk = false }: { readonly sharedDisk?: boolean },
+): Promise<void> {
+  if (!sharedDisk || (await connection.version()) >= SHARED_DISKS_VERSION) return;
+  const host = connection.name;
+  throw new ComputeError('host', `host ${host} knows no shared disks: update Skerry on ${host}`);
+}
+
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;
 
 /** An older host has nothing to do with moves, and repeating a call would not help. */
@@ -102,13 +123,19 @@ function remoteMoves(call: Caller, connection: HostConnection): MachineMoves {
   const ask: Caller = async (method, ...args) =>
     await call(method, ...args).catch((error: unknown) => {
       if (!(error instanceof ComputeError) || error.message !== UNKNOWN_CALL) throw error;
-      throw new ComputeError('refused', `host ${host} cannot move it: update Skerry on the host`);
+      throw new ComputeError(
+        'refused',
+        `host ${host} cannot take part in this move: update Skerry on ${host}`,
+      );
     });
   // An older host received no volume or snapshot, and sent none, so nothing is left of it there.
   const mayHave = async (move: Move | DiskMove) =>
     !isDiskMove(move) || (await connection.version()) >= DISK_MOVES_VERSION;
   return {
-    receive: async (...args) => (await ask('receive', ...args)) as MoveEndpoint,
+    receive: async (move, machine) => {
+      await requireSharedDisks(connection, machine.spec);
+      return (await ask('receive', move, machine)) as MoveEndpoint;
+    },
     receiveDisk: async (...args) => (await ask('receiveDisk', ...args)) as MoveEndpoint,
     send: async (...args) => (await ask('send', ...args)) as MoveProgress,
     takeOver: async (...args) => void (await ask('takeOver', ...args)),

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
-import { DISK_MOVES_VERSION, PEM_MAX_CHARACTERS } from './wire.ts';
+import { DISK_MOVES_VERSION, PEM_MAX_CHARACTERS, SHARED_DISKS_VERSION } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled =
@@ -146,8 +146,8 @@ function change(changes: readonly number[], result?: TSchema): MethodRow {
 /** The version that brought a method, unless it was the first. */
 export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   readFacts: 3,
-  seizeDisk: 3,
-  revive: 3,
+  seizeDisk: SHARED_DISKS_VERSION,
+  revive: SHARED_DISKS_VERSION,
   receiveDisk: DISK_MOVES_VERSION,
 };
 

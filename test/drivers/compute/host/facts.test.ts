@@ -47,9 +47,16 @@ describe('facts of a host on another machine', () => {
   });
 
   it('an older host, which knows no shared disks, gets no server with one', async () => {
-    const world = await hostWorld(far.driver, { versions: [1, 2] });
+    const world = await hostWorld(far.driver, { versions: [1, 2, 3] });
     const spec = machineSpec({ id: 'shared', host: 'far', sharedDisk: true });
-    await failsAs('host', world.driver.ensure(spec), /update Skerry/);
+    const move = { id: 'move', machineId: spec.id, from: 'near', to: 'far', key: Buffer.alloc(32) };
+    const calls = [
+      world.driver.ensure(spec),
+      world.driver.rebuild({ ...spec, generation: 2 }),
+      world.driver.restore({ ...spec, generation: 2 }, 'snapshot'),
+      world.driver.moves?.receive(move, { spec, volumes: [] }) ?? assert.fail('no moves'),
+    ];
+    for (const call of calls) await failsAs('host', call, /update Skerry/);
     await world.close();
   });
 
