@@ -150,9 +150,9 @@ export async function removePreviousSharedDisks(
   const isCopying = (await listCopies(host.layout.machine(spec.id))).length > 0;
   for (const disk of await listDisks(host, spec.id)) {
     const isPrevious = disk.generation < generation && installingSince === null;
-    const isUnused = disk.isUnfinished
-      ? disk.generation <= generation || !isCopying
-      : disk.generation > generation;
+    // A copy in progress, or complete, is for a later generation.
+    const isLater = disk.generation > generation;
+    const isUnused = isLater ? !isCopying : disk.isUnfinished;
     if (isPrevious || isUnused) await removeImage(host, disk.image);
   }
 }

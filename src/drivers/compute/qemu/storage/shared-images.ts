@@ -90,27 +90,41 @@ interface Watched {
 const FENCE_S = 10 * 365 * 86_400;
 
 /**
- * Fences the host that has the claim on the images, and ends its claim. The whole host is fenced, not only
- * the QEMU that has an image open: another one could be about to open it. From here on, all of its writes
- * fail.
+ * Fences the host that has the claim on the images, and every other host that has one of them open, and ends
+ * the claim. Whole hosts are fenced, not only the QEMU that has an image open: another one could be about to
+ * open it. From here on, all of their writes fail.
  */
 export async function seizeImages(host: QemuHost, claimId: string, images: readonly string[]): Promise<void> {
   const claim = await readClaim(host, claimId);
-  if (typeof claim !== 'object' || isOwnClaim(host, claim)) return;
-  const addresses = new Set([ipAddress(claim.address)]);
+  if (claim === 'never') return;
+  if (claim !== 'none' && isOwnClaim(host, claim)) return;
+  const open = await readWatchers(host, images);
+  // A machine that was moved to the lost host may run there although its claim never followed.
+  const others = claim === 'none' ? open.filter((address) => !isOwnAddress(address)) : open;
+  const claimed = claim === 'none' ? [] : [ipAddress(claim.address)];
+  for (const address of new Set([...claimed, ...others])) await fence(host, address);
+  if (claim !== 'none') await breakClaim(host, claimId, claim);
+}
+
+/** Returns the addresses of the clients that have one of the images open. */
+async function readWatchers(host: QemuHost, images: readonly string[]): Promise<string[]> {
+  const addresses = [];
   for (const image of images) {
     const status = await undefinedIfNotFound(runRbd(host, ['status', '--format', 'json'], image));
     const { watchers = [] } = JSON.parse(status ?? '{}') as Watched;
-    for (const { address } of watchers) addresses.add(ipAddress(address));
+    addresses.push(...watchers.map(({ address }) => ipAddress(address)));
   }
-  for (const address of addresses) await fence(host, address);
-  await breakClaim(host, claimId, claim);
+  return addresses;
+}
+
+function isOwnAddress(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return own.some((entry) => entry.address === address);
 }
 
 /** Also fences clients of that address that connect later. */
 async function fence(host: QemuHost, address: string): Promise<void> {
-  const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  if (own.some((entry) => entry.address === address)) {
+  if (isOwnAddress(address)) {
     const message = 'the volume is attached on a host with the same address, which cannot be fenced';
     throw new ComputeError('refused', message);
   }

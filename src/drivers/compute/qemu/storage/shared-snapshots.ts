@@ -3,6 +3,7 @@
  * holds the moment, whether the machine is on or off, and is deleted once it is copied. A copy has its final
  * name only when it is complete.
  */
+import { rm } from 'node:fs/promises';
 import { ComputeError, type MachineSpec } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { GIB } from '../space.ts';
@@ -113,6 +114,9 @@ export async function copySharedSnapshot(
   await stopCopy(marker);
   if (state === 'failed') throw new ComputeError('host', 'copying the snapshot failed');
   await finishSharedDisk(host, spec);
+  if ((await readImageBytes(host, diskImage(spec.id, spec.generation))) !== undefined) return;
+  await rm(marker, { force: true });
+  throw new ComputeError('transient', 'the copy of the snapshot is gone, and is made again');
 }
 
 async function requireFitting(host: QemuHost, image: string, { diskGb }: MachineSpec): Promise<void> {

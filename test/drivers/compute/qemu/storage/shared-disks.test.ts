@@ -1,7 +1,9 @@
 /** Disks of machines in a real Ceph cluster that two hosts share. */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
+import { releaseClaim } from '../../../../../src/drivers/compute/qemu/storage/claims.ts';
+import { diskClaim } from '../../../../../src/drivers/compute/qemu/storage/shared-disks.ts';
 import type { MachineSpec } from '../../../../../src/ports/compute.ts';
 import { failsAs } from '../../compute-world.ts';
 import {
@@ -132,6 +134,9 @@ describe('disks in a Ceph cluster', CEPH, () => {
     const other = await createMachine(there, { id: 'other', diskGb: 1, sharedDisk: true });
     await endInstall(there, other.id);
     await failsAs('refused', there.driver.restore({ ...other, generation: 2 }, 'none'));
+    // A call was killed when the copy was complete, and a start deleted it.
+    await writeFile(there.host.layout.machine(other.id, 'copy-2-offline.qcow2'), '');
+    await failsAs('transient', there.driver.restore({ ...other, generation: 2 }, 'offline'));
     await there.eventually(async () => {
       await there.driver.restore({ ...other, generation: 2 }, 'offline');
       return true;
@@ -181,6 +186,8 @@ describe('disks in a Ceph cluster', CEPH, () => {
     const revive = there.driver.revive ?? assert.fail('no shared storage');
     const seize = there.driver.seizeDisk ?? assert.fail('no shared storage');
     await failsAs('transient', revive(next));
+    // As after a move to the lost host, which ran the machine before the claim followed.
+    await releaseClaim(here.host, diskClaim(spec.id));
     for (const _ of ['once', 'again']) await seize(spec.id, there.name);
     await assert.rejects(write(here, device, 6, FREE), /write failed/);
     for (const _ of ['once', 'again']) await revive(next);
