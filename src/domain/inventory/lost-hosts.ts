@@ -12,16 +12,16 @@ import { lockHost } from '../../store/inventory/hosts.ts';
 import {
   fenceHost as fenceRow,
   findHostContents,
-  forgetStorage,
   type HostContents,
   type LostData,
   listIntactVolumes,
   listServersOfLostHost,
-  listSharedVolumes,
   markHostLost,
   markSnapshotsLost,
   markVolumesLost,
 } from '../../store/inventory/lost-hosts.ts';
+import { forgetStorage, listSharedVolumes } from '../../store/inventory/shared-storage.ts';
+import { returnSwitchedDisks } from '../../store/servers/disk-moves.ts';
 import { cancelMovesOfLostHost } from '../../store/servers/moves.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
@@ -56,6 +56,7 @@ export async function loseHost(service: Service, name: string, servers: LostServ
     await markHostLost(tx, { name, servers, now });
     if (host.backend !== null) await setBackendState(tx, host.backend, 'revoked');
     await cancelMovesOfLostHost(tx, host.id);
+    await returnSwitchedDisks(tx, host.id);
     const volumes = await markVolumesLost(tx, host.id, now);
     const snapshots = await markSnapshotsLost(tx, host.id, now);
     const shared = host.backend === null ? [] : await listSharedVolumes(tx, host.backend);

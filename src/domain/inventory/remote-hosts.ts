@@ -11,6 +11,7 @@ import {
   setBackendState,
 } from '../../store/inventory/backends.ts';
 import { deleteHost, isHostInUse, lockHost, setHostDraining } from '../../store/inventory/hosts.ts';
+import { passSharedStorage } from '../../store/inventory/shared-storage.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { createHosts, type NewHost, requireNewHosts } from './hosts.ts';
@@ -66,13 +67,16 @@ export async function removeHost({ db, clock }: Pick<Service, 'db' | 'clock'>, n
       throw new OperatorError(
         host.lost_at === null
           ? `host ${name} has servers, volumes, or snapshots: move or remove them, or keep the host drained`
-          : `host ${name} is lost and has servers, volumes, or held addresses: see \`skerryd status\``,
+          : `host ${name} is lost and has servers, storage, or held addresses: see \`skerryd status\``,
       );
     }
     if (backend !== null) {
       await lockBackend(tx, backend);
+      await passSharedStorage(tx, backend);
       if (await hasPlacedResources(tx, backend)) {
-        throw new OperatorError(`host ${name} has snapshots, or resources that are being removed`);
+        throw new OperatorError(
+          `host ${name} has resources that are being removed, or shared storage in use`,
+        );
       }
     }
     await deleteHost(tx, name);

@@ -8,7 +8,8 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
-import { findLossOfServer, findSeizure, releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
+import { findLossOfServer, releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
+import { findSeizure } from '../../store/inventory/shared-storage.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { TaskResult } from '../../store/tasks.ts';
 import {

@@ -71,7 +71,10 @@ function addDrain(hosts: Command, { resources, terminal }: OperatorContext): voi
   hosts
     .command('drain')
     .argument('<name>')
-    .option('--move', 'Move its servers, volumes, and snapshots to other hosts, and wait until they left')
+    .option(
+      '--move',
+      'Move its servers, volumes, and snapshots to other hosts, and wait until they have left',
+    )
     .option('--concurrency <count>', 'Moves at a time', parseConcurrency, 2)
     .option('--no-wait', 'Do not wait for the moves')
     .description('Place no new servers on a host')

@@ -5,7 +5,7 @@ import type { Service } from '../../domain/context.ts';
 import { describeMove } from '../../domain/servers/moves/describe.ts';
 import { moveEverythingOff, moveServer } from '../../domain/servers/moves/queue.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { countContents } from '../../store/servers/disk-moves.ts';
+import { countContents } from '../../store/inventory/placement.ts';
 import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
 import type { OperatorContext, Terminal } from '../context.ts';
 import { formatContents, printTable } from '../format/table.ts';
@@ -73,7 +73,7 @@ async function readMoves({ db }: Service, name: string): Promise<Map<string, str
 async function printStaying({ db }: Service, out: Terminal['out'], name: string): Promise<void> {
   const left = formatContents(await countContents(db, name));
   if (left === '') out(`host ${name} is empty`);
-  else out(`${left} left on ${name}: run the command again to see more`);
+  else out(`${left} left on ${name}: see skerryd hosts moves ${name}, or run the command again`);
 }
 
 function moveColumns(move: MoveRow): string[] {

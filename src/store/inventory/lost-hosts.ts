@@ -102,63 +102,6 @@ export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Pro
   );
 }
 
-/**
- * Forgets that a lost backend has volumes and snapshots, so that their removal calls no one. The entries of
- * shared volumes stay: their data is not on the host. So does that of any volume that is not marked as lost:
- * without it, the next attachment would create an empty volume.
- */
-export async function forgetStorage(tx: Sql, backend: string): Promise<void> {
-  // Any host of the region can delete a shared snapshot.
-  await tx.run(
-    `update placed_resources p set backend = coalesce(taker.backend, '${LOCAL_BACKEND}')
-       from snapshots n cross join lateral (${takerOf('n.region_id')}) as taker
-      where p.kind = 'snapshot' and p.backend = $1 and n.id::text = p.id and n.shared and n.lost_at is null`,
-    [backend],
-  );
-  await tx.run(
-    `delete from placed_resources p
-      where backend = $1
-        and (kind = 'snapshot'
-                and not exists (select from snapshots where id::text = p.id and shared and lost_at is null)
-             or kind = 'volume'
-                and not exists (select from volumes where id::text = p.id
-                                   and (shared or lost_at is null and deleted_at is null)))`,
-    [backend],
-  );
-}
-
-/** The host of a region that takes what a lost one had on shared storage: its name and its backend. */
-function takerOf(region: string): string {
-  return `select h.name, h.backend from hosts h
-      left join backends b on b.name = h.backend
-      left join host_facts f on f.host_id = h.id
-     where h.region_id = ${region} and h.lost_at is null and coalesce(b.state, 'active') = 'active'
-     order by f.away_since is not null, h.draining, h.name limit 1`;
-}
-
-/** Whether a lost host has the server's shared disk, and the name of a host that can take it, or null. */
-export async function findDiskSeizure(
-  tx: Sql,
-  serverId: string,
-): Promise<{ readonly by: string | null } | undefined> {
-  return await tx.row<{ by: string | null }>(
-    `select (select name from (${takerOf('s.region_id')}) as taker) as by
-       from servers s join hosts l on l.id = s.host_id
-      where s.id = $1 and s.shared_disk and l.lost_at is not null`,
-    [serverId],
-  );
-}
-
-/** Lists the shared volumes that the backend had last. */
-export async function listSharedVolumes(tx: Sql, backend: string): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>(
-    `select v.id from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
-      where v.shared and p.backend = $1`,
-    [backend],
-  );
-  return rows.map(({ id }) => id);
-}
-
 /** Lists the volumes with a disk reserved on the host whose data is elsewhere. Lost ones are marked. */
 export async function listIntactVolumes(tx: Sql, hostId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
@@ -166,27 +109,6 @@ export async function listIntactVolumes(tx: Sql, hostId: string): Promise<string
     [hostId],
   );
   return rows.map(({ id }) => id);
-}
-
-/**
- * Whether a lost host had the shared volume last, and the name of a host that can take it: that of its
- * server, or another one of its region. Null: there is none.
- */
-export async function findSeizure(
-  tx: Sql,
-  volumeId: string,
-): Promise<{ readonly by: string | null } | undefined> {
-  return await tx.row<{ by: string | null }>(
-    `select coalesce(own.name, (select name from (${takerOf('v.region_id')}) as taker)) as by
-       from volumes v
-       join placed_resources p on p.kind = 'volume' and p.id = v.id::text
-       left join servers s on s.id = v.server_id
-       left join hosts own on own.id = s.host_id and own.lost_at is null
-         and not exists (select from backends b where b.name = own.backend and b.state <> 'active')
-      where v.id = $1 and v.shared
-        and exists (select from hosts l where l.backend = p.backend and l.lost_at is not null)`,
-    [volumeId],
-  );
 }
 
 /** Forgets that a backend has the server's machine. */

@@ -2,6 +2,7 @@
  * Where a server may be placed, and which place is better: the parts of every statement that chooses a host
  * or counts what is in stock. They refer to the host as `h`.
  */
+import type { Sql } from '../../kernel/sql.ts';
 
 /** The needs of a server, as SQL expressions. */
 export interface PlacementNeeds {
@@ -74,3 +75,18 @@ export const HOST_CONTENTS = `(select count(*) from servers s where s.host_id = 
     where v.host_id = h.id and v.server_id is null and v.lost_at is null) as volumes,
   (select count(*) from snapshots n
     where n.host_id = h.id and n.status <> 'error' and n.lost_at is null) as snapshots`;
+
+/** Counts of resources that are on a host. */
+export interface HostContents {
+  readonly servers: bigint;
+  /** Detached. */
+  readonly volumes: bigint;
+  readonly snapshots: bigint;
+}
+
+export async function countContents(tx: Sql, hostName: string): Promise<HostContents> {
+  const row = await tx.row<HostContents>(`select ${HOST_CONTENTS} from hosts h where h.name = $1`, [
+    hostName,
+  ]);
+  return row ?? { servers: 0n, volumes: 0n, snapshots: 0n };
+}

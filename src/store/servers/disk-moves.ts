@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { MovedDisk } from '../../ports/moves.ts';
-import { fitsOnHost, HOST_CONTENTS, hostsOfCustomer, loadOfHost } from '../inventory/placement.ts';
+import { fitsOnHost, hostsOfCustomer, loadOfHost } from '../inventory/placement.ts';
 import type { SnapshotRow } from '../snapshots.ts';
 import { VOLUME_COLUMNS, type VolumeRow } from '../volumes/volumes.ts';
 import type { MoveRow } from './moves.ts';
@@ -45,6 +45,7 @@ export async function queueSnapshotsOf(
 
 /** The move for which a restore waits. */
 export interface AwaitedMove {
+  /** Queued, or sent to another host than before, just now. */
   readonly isNew: boolean;
   readonly attempts: number;
   readonly fault: string | null;
@@ -70,7 +71,14 @@ export async function bringSnapshot(
   );
   if (away === undefined) return null;
   const { from, to, attempts, fault } = away;
-  if (attempts !== null) return { isNew: false, attempts, fault };
+  if (attempts !== null) {
+    const redirected = await tx.run(
+      `update moves set wanted_host = $to, attempts = 0, tried_hosts = '{}'
+        where server_id = $id and state = 'queued' and wanted_host is distinct from $to`,
+      { id: wanted.id, to },
+    );
+    return redirected > 0 ? { isNew: true, attempts: 0, fault: null } : { isNew: false, attempts, fault };
+  }
   await tx.run(
     `insert into moves (kind, server_id, id, state, from_host, wanted_host, created_at)
      values ('snapshot', $id, gen_random_uuid(), 'queued', $from, $to, $now)
@@ -213,8 +221,29 @@ export async function findSnapshotTarget(
  * holds its lock.
  */
 export async function switchDisk(tx: Sql, move: MoveRow): Promise<void> {
+  await placeDisk(tx, move, move.to_host);
+  await tx.run(`update moves set state = 'switched' where id = $1`, [move.id]);
+}
+
+/**
+ * Gives volumes and snapshots back to their source if their target is lost before the move has ended. Nothing
+ * changed them since the switch, so the source's copy is the same.
+ */
+export async function returnSwitchedDisks(tx: Sql, lostHostId: string): Promise<void> {
+  const returned = await tx.rows<QueuedDisk & Pick<MoveRow, 'from_host'>>(
+    `update moves set state = 'kept', last_fault = 'the host is lost'
+      where kind <> 'server' and state = 'switched' and to_host = $1
+        and not exists (select from hosts f where f.id = from_host and f.lost_at is not null)
+     returning kind, server_id, from_host`,
+    [lostHostId],
+  );
+  for (const move of returned) await placeDisk(tx, move, move.from_host);
+}
+
+/** Stores which host has the volume or snapshot. */
+async function placeDisk(tx: Sql, move: QueuedDisk, hostId: string | null): Promise<void> {
   const table = move.kind === 'volume' ? 'volumes' : 'snapshots';
-  await tx.run(`update ${table} set host_id = $2 where id = $1`, [move.server_id, move.to_host]);
+  await tx.run(`update ${table} set host_id = $2 where id = $1`, [move.server_id, hostId]);
   await tx.run(
     `insert into placed_resources as p (kind, id, backend)
      select $1, $2, coalesce(h.backend, '${LOCAL_BACKEND}') from hosts h
@@ -222,9 +251,8 @@ export async function switchDisk(tx: Sql, move: MoveRow): Promise<void> {
         and ($1 = 'volume' or h.backend is not null
              or exists (select from placed_resources where kind = $1 and id = $2))
      on conflict (kind, id) do update set backend = excluded.backend`,
-    [move.kind, move.server_id, move.to_host],
+    [move.kind, move.server_id, hostId],
   );
-  await tx.run(`update moves set state = 'switched' where id = $1`, [move.id]);
 }
 
 /** Returns since when the copy fails, from now on if it did not. */
@@ -261,19 +289,4 @@ export async function hasUnsettledChanges(tx: Sql, volumeId: string): Promise<bo
     [volumeId],
   );
   return row !== undefined;
-}
-
-/** Counts of resources that are on a host. */
-export interface HostContents {
-  readonly servers: bigint;
-  /** Detached. */
-  readonly volumes: bigint;
-  readonly snapshots: bigint;
-}
-
-export async function countContents(tx: Sql, hostName: string): Promise<HostContents> {
-  const row = await tx.row<HostContents>(`select ${HOST_CONTENTS} from hosts h where h.name = $1`, [
-    hostName,
-  ]);
-  return row ?? { servers: 0n, volumes: 0n, snapshots: 0n };
 }

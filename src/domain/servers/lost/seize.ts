@@ -1,7 +1,7 @@
 /** Takes the shared disk of a server from its lost host, before anything else uses it. */
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { ComputeError } from '../../../ports/compute.ts';
-import { findDiskSeizure } from '../../../store/inventory/lost-hosts.ts';
+import { findDiskSeizure } from '../../../store/inventory/shared-storage.ts';
 import { findMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';

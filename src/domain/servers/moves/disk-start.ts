@@ -44,7 +44,7 @@ export async function startDiskMove(service: Service, id: string): Promise<TaskR
     }
     if (readiness === 'behind_server') {
       await noteMoveFault(tx, id, {
-        fault: 'waits for servers of its customer',
+        fault: move.kind === 'volume' ? 'waits for servers of its customer' : 'waits for its server',
         triedHosts: move.tried_hosts,
       });
       return { againMs: ROOM_WAIT_MS };

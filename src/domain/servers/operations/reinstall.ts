@@ -127,7 +127,7 @@ export async function restoreServer(
       fail('invalid_value', FIELD, 'The snapshot and the server must be in the same region.');
     }
     if (snapshot.shared !== server.shared_disk) {
-      fail('invalid_value', FIELD, 'The snapshot and the disk of the server must be on the same storage.');
+      fail('invalid_value', FIELD, 'The snapshot is on another kind of storage than the disk of the server.');
     }
     if (snapshot.disk_gb > server.disk_gb) {
       fail('invalid_value', FIELD, 'The disk in the snapshot is larger than the disk of the server.');

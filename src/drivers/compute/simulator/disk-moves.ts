@@ -67,7 +67,12 @@ export async function takeOverDisk(tx: Sql, move: DiskMove, now: Date): Promise<
 export async function keepDisk(tx: Sql, move: DiskMove): Promise<void> {
   if (await isHostDown(tx, move.from)) throw hostUnreachable(move.from);
   const row = await lockDiskMove(tx, move.id);
-  if (row?.target === 'has') throw new ComputeError('refused', 'the target has it');
+  if (row?.target === 'has') {
+    if (!(await isHostDown(tx, move.to))) throw new ComputeError('refused', 'the target has it');
+    // The target is lost, and the source has the same content.
+    await tx.run(`update ${tableOf(move)} set host = $2 where id = $1`, [move.disk.id, move.from]);
+    await tx.run(`update sim.disk_moves set target = 'gone' where id = $1`, [move.id]);
+  }
   await tx.run(`update sim.disk_moves set source = 'has' where id = $1`, [move.id]);
 }
 

@@ -1,10 +1,12 @@
 /** A server whose disk is on storage that hosts share: it uses no disk of a host, and outlives its host. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { removeHost } from '../../../../src/domain/inventory/remote-hosts.ts';
 import { moveServer } from '../../../../src/domain/servers/moves/queue.ts';
 import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { restoreServer } from '../../../../src/domain/servers/operations/reinstall.ts';
-import { createSnapshot } from '../../../../src/domain/snapshots/change.ts';
+import { createSnapshot, deleteSnapshot } from '../../../../src/domain/snapshots/change.ts';
+import { parseId } from '../../../../src/kernel/ids.ts';
 import { findMove } from '../../../../src/store/servers/moves.ts';
 import type { RegionWorld } from '../region-world.ts';
 import { LostWorld } from './lost-world.ts';
@@ -143,5 +145,33 @@ describe('a server with a shared disk', () => {
     await restore(shown);
     await lost.world.runUntilIdle();
     assert.equal((await region.server(id)).status, 'running');
+  });
+
+  it('has snapshots that keep no host from being removed', async () => {
+    const { world } = lost;
+    const { id, shown } = await region.running();
+    const { id: snapshot } = await createSnapshot(world.service, region.actor, shown, {});
+    const snapshotId = parseId('snapshot', snapshot);
+    await world.runUntilIdle();
+    const maker = await lost.hostOf(id);
+    await destroyServer(world.service, region.actor, shown);
+    await world.runUntilIdle();
+    await world.db.run(
+      `insert into backends (name, kind, address, fingerprint, region_id, state, created_at)
+       values ($1, 'host', 'host.example:7443', repeat('ab', 32), $2, 'active', $3)`,
+      [maker, region.regionId, world.clock.now()],
+    );
+    await world.db.run('update hosts set backend = name where name = $1', [maker]);
+    await world.db.run(`insert into placed_resources (kind, id, backend) values ('snapshot', $1, $2)`, [
+      snapshotId,
+      maker,
+    ]);
+    await removeHost(world.service, maker);
+    const places = await world.db.rows('select backend from placed_resources');
+    assert.deepEqual(places, [{ backend: 'local' }]);
+    await deleteSnapshot(world.service, region.actor, snapshot);
+    await world.runUntilIdle();
+    const left = await world.simulator.snapshots();
+    assert.ok(left.every((each) => each.id !== snapshotId));
   });
 });

@@ -9,7 +9,7 @@ import { deleteVolume, updateVolume } from '../../../../src/domain/volumes/chang
 import { getVolume } from '../../../../src/domain/volumes/read.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { parseId } from '../../../../src/kernel/ids.ts';
-import { countContents } from '../../../../src/store/servers/disk-moves.ts';
+import { countContents } from '../../../../src/store/inventory/placement.ts';
 import { listMoves } from '../../../../src/store/servers/moves.ts';
 import type { TestService } from '../../../support/test-service.ts';
 import type { RegionWorld } from '../region-world.ts';
@@ -196,6 +196,24 @@ describe('a volume that moves', () => {
     await disks.workUntil(() => disks.isQuiet());
     const host = await disks.oneHostOf('volume', volumeId);
     assert.ok(host !== to && host !== from);
+  });
+
+  it('returns to its source if the target is lost after the switch', async () => {
+    const { from, volume, volumeId } = await disks.makeLoneDisks();
+    await disks.failing('takeOver', 1_000);
+    await moveEverythingOff(world.service, from, 2);
+    await disks.workUntil(async () => (await disks.moveOf(volumeId))?.state === 'switched');
+    const to = (await disks.moveOf(volumeId))?.to_name ?? assert.fail('no target');
+    await world.simulator.loseHost(to);
+    await loseHost(world.service, to, 'refund');
+    assert.equal((await disks.moveOf(volumeId))?.state, 'kept');
+    await disks.failing('takeOver', 0);
+    await disks.workUntil(() => disks.isQuiet());
+    const host = await disks.oneHostOf('volume', volumeId);
+    assert.ok(host !== to && host !== from);
+    assert.equal((await getVolume(world.service, region.actor, volume)).lost_at, null);
+    await updateVolume(world.service, region.actor, volume, { size_gb: 20 });
+    await world.runUntilIdle();
   });
 
   it('needs its target only once that has it: the source may be silent then', async () => {

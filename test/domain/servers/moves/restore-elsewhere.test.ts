@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, it } from 'node:test';
 import type { Service } from '../../../../src/domain/context.ts';
+import { drainHost } from '../../../../src/domain/inventory/hosts.ts';
+import { moveEverythingOff } from '../../../../src/domain/servers/moves/queue.ts';
 import { restoreServer } from '../../../../src/domain/servers/operations/reinstall.ts';
 import { createSnapshot } from '../../../../src/domain/snapshots/change.ts';
 import { parseId } from '../../../../src/kernel/ids.ts';
@@ -79,6 +81,20 @@ it('a server is restored from a snapshot that another host has, once it has arri
   assert.deepEqual(place, { backend: to });
   const seen = (await world.simulator.snapshots()).find(({ id }) => id === snapshotId);
   assert.equal(seen?.host, to);
+  await workUntil(async () => (await findMove(world.db, snapshotId)) === undefined);
+  await world.assertInvariants();
+});
+
+it('a restore does not wait for a snapshot that waits for its own server', async () => {
+  await moveEverythingOff(service, from, 1);
+  await drainHost(service, to, true);
+  await workUntil(async () => (await findMove(world.db, snapshotId))?.last_fault !== null);
+  assert.equal((await findMove(world.db, snapshotId))?.state, 'queued');
+  await restoreServer(service, region.actor, server.shown, snapshot);
+  await workUntil(isRunning);
+  const machine = await region.machine(server.id);
+  assert.deepEqual([machine?.generation, machine?.host], [2, to]);
+  for (const name of [from, to]) await drainHost(service, name, false);
   await workUntil(async () => (await findMove(world.db, snapshotId)) === undefined);
   await world.assertInvariants();
 });

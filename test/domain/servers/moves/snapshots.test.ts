@@ -4,7 +4,7 @@ import { moveEverythingOff, moveServer } from '../../../../src/domain/servers/mo
 import { restoreServer } from '../../../../src/domain/servers/operations/reinstall.ts';
 import { deleteSnapshot } from '../../../../src/domain/snapshots/change.ts';
 import { parseId } from '../../../../src/kernel/ids.ts';
-import { countContents } from '../../../../src/store/servers/disk-moves.ts';
+import { countContents } from '../../../../src/store/inventory/placement.ts';
 import type { TestService } from '../../../support/test-service.ts';
 import type { RegionWorld } from '../region-world.ts';
 import { DiskWorld } from './disk-world.ts';

@@ -39,7 +39,9 @@ export async function markMoving(host: QemuHost, move: DiskMove): Promise<Moving
       throw new ComputeError('refused', `the host does not have the ${kind}`);
     if (!isAtRest(record)) throw new ComputeError('refused', `the ${kind} is in use`);
     if (record.moving?.moveId === move.id) return record.moving;
-    if (record.moving) throw new ComputeError('transient', `the ${kind} is being moved already`);
+    // The control plane has one move at a time: an earlier move, if it was not sent, has ended.
+    if (record.moving?.phase === 'sent')
+      throw new ComputeError('transient', `the ${kind} was sent to another host`);
     return await writeMoving(host, record, { moveId: move.id, phase: 'copying' });
   });
 }
@@ -55,7 +57,8 @@ export async function markSent(host: QemuHost, move: DiskMove): Promise<void> {
 export async function unmarkMoving(host: QemuHost, move: DiskMove): Promise<void> {
   await withSourceDisk(host, move, async (record) => {
     await rm(host.layout.movedDisk(move.id, 'flat'), { force: true });
-    if (record?.moving?.moveId !== move.id) return;
+    if (!record?.moving) return;
+    if (record.moving.moveId !== move.id && record.moving.phase === 'sent') return;
     const { moving: _, ...kept } = record;
     await writeDisk(host, kept);
   });
