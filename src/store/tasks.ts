@@ -77,6 +77,19 @@ export async function claimTasks(
   );
 }
 
+/** Whether the task is still leased to the caller. */
+export async function holdsTaskLease(
+  tx: Sql,
+  { kind, subject, lease_id: leaseId }: TaskRow,
+): Promise<boolean> {
+  const found = await tx.row(
+    `select from tasks
+      where kind = $1 and subject = $2 and lease_id = $3 and leased_until > clock_timestamp()`,
+    [kind, subject, leaseId],
+  );
+  return found !== undefined;
+}
+
 /** Deletes the task. Returns false when it was requested again meanwhile, or the lease was lost. */
 export async function finishTask(tx: Sql, task: TaskRow): Promise<boolean> {
   const deleted = await tx.run(

@@ -12,6 +12,7 @@ import { applyTraffic } from '../domain/servers/traffic.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
 import { ensureVolume } from '../domain/volumes/ensure.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
+import { runWithLease } from '../kernel/faults/lease-context.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { nextDue } from '../store/leases.ts';
@@ -20,6 +21,7 @@ import {
   enqueueTask,
   finishTask,
   hasPendingTasks,
+  holdsTaskLease,
   type TaskKind,
   type TaskResult,
   type TaskRow,
@@ -83,7 +85,9 @@ async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<vo
 
 async function runTask(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
   try {
-    return await TASKS[task.kind].ensure(service, task.subject);
+    // A call of a worker that overslept reaches no host.
+    const isHeld = () => holdsTaskLease(service.db, task);
+    return await runWithLease(isHeld, () => TASKS[task.kind].ensure(service, task.subject));
   } catch (error) {
     const attempts = task.attempts + 1;
     const subject = formatId(TASKS[task.kind].subject, task.subject);
