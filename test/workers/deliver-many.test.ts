@@ -89,9 +89,9 @@ test('every event to every kind of receiver is delivered, given up, or canceled,
     world.receiver.recordsRequests = false;
     const ledger = new Ledger();
     const customers = await setupCustomers(world, ledger);
-    await publishAll(world, customers);
     // Queue all before sending any: a subscription that is already paused would receive nothing.
     await setSwitch(world.service, 'webhooks', false);
+    await publishAll(world, customers);
     await runUntilIdle(world);
     await setSwitch(world.service, 'webhooks', true);
     const { clock } = world.fixture;
@@ -128,7 +128,8 @@ test('every event to every kind of receiver is delivered, given up, or canceled,
     const maxAttempts = LIMITS.webhookAttemptsMax;
     // On a busy machine a response may be late and the delivery retried.
     assert.equal(total('takes', 'delivered'), published('takes'));
-    assert.equal(total('recovers', 'delivered', 3), published('recovers'));
+    // A request on a connection that the receiver just closed is sent again in the same attempt.
+    assert.equal(total('recovers', 'delivered', 2), published('recovers'));
     for (const kind of ['fails', 'hangs', 'resets', 'drips'] as const) {
       assert.equal(total(kind, 'failed', maxAttempts), published(kind), kind);
     }
