@@ -29,10 +29,15 @@ const FILES_PER_PROCESS = 12;
  * `test:soak` takes all. A folder is in one row at most.
  */
 const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
-  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 2 },
+  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 3 },
   { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 2 },
-  { files: /^test\/process\//, oneIn: 2 },
+  { files: /^test\/process\//, oneIn: 3 },
   { files: /^test\/real\//, oneIn: 2 },
+  { files: /^test\/panel\//, oneIn: 2 },
+  {
+    files: /^test\/(?:cli\/(?:apply\/|examples)|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
+    oneIn: 2,
+  },
 ];
 
 /**
