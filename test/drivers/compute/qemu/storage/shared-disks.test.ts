@@ -135,7 +135,7 @@ describe('disks in a Ceph cluster', CEPH, () => {
     await endInstall(there, other.id);
     await failsAs('refused', there.driver.restore({ ...other, generation: 2 }, 'none'));
     // A call was killed when the copy was complete, and a start deleted it.
-    await writeFile(there.host.layout.machine(other.id, 'copy-2-offline.qcow2'), '');
+    await writeFile(there.host.layout.diskCopy(other.id, 2, 'offline'), '');
     await failsAs('transient', there.driver.restore({ ...other, generation: 2 }, 'offline'));
     await there.eventually(async () => {
       await there.driver.restore({ ...other, generation: 2 }, 'offline');
