@@ -6,8 +6,8 @@ import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 
 const PASS_ON = `update placed_resources p set backend = coalesce(taker.backend, '${LOCAL_BACKEND}')
-   from hosts l cross join lateral (${takerOf('l.region_id')}) as taker
-  where l.backend = $1 and p.backend = $1 and taker.name <> l.name`;
+   from hosts l cross join lateral (${takerOf('l.region_id', 'l.id')}) as taker
+  where l.backend = $1 and p.backend = $1`;
 
 /**
  * Gives what the backend has on shared storage, and does not use, to another host of the region: any of them
@@ -26,12 +26,16 @@ export async function passSharedStorage(tx: Sql, backend: string): Promise<void>
   );
 }
 
-/** The host of a region that takes what a lost one had on shared storage: its name and its backend. */
-function takerOf(region: string): string {
+/**
+ * The host of a region that takes over shared storage: its name and its backend. It is neither lost nor the
+ * host with the id `leaving`.
+ */
+function takerOf(region: string, leaving = 'null'): string {
   return `select h.name, h.backend from hosts h
       left join backends b on b.name = h.backend
       left join host_facts f on f.host_id = h.id
-     where h.region_id = ${region} and h.lost_at is null and coalesce(b.state, 'active') = 'active'
+     where h.region_id = ${region} and h.lost_at is null and h.id is distinct from ${leaving}
+       and coalesce(b.state, 'active') = 'active'
      order by f.away_since is not null, h.draining, h.name limit 1`;
 }
 

@@ -166,6 +166,11 @@ describe('a server with a shared disk', () => {
       snapshotId,
       maker,
     ]);
+    // The host that leaves would be the better one to take the snapshot.
+    await world.db.run('update hosts set draining = true where region_id = $1 and name <> $2', [
+      region.regionId,
+      maker,
+    ]);
     await removeHost(world.service, maker);
     const places = await world.db.rows('select backend from placed_resources');
     assert.deepEqual(places, [{ backend: 'local' }]);
