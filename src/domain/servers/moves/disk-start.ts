@@ -1,7 +1,6 @@
 /** Starts the move of a detached volume or of a snapshot: when it is at rest, and a host has room. */
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { SECOND_MS } from '../../../kernel/time.ts';
 import {
   findSnapshotTarget,
   hasLeavingServer,
@@ -25,11 +24,7 @@ import { findServer } from '../../../store/servers/servers.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
 import { returnReservation } from '../../../store/volumes/volumes.ts';
 import type { Service } from '../../context.ts';
-
-/** While it or its host is busy. */
-export const BUSY_WAIT_MS = 5 * SECOND_MS;
-/** While no host has room, or its server has not left. */
-const ROOM_WAIT_MS = 30 * SECOND_MS;
+import { BUSY_WAIT_MS, ROOM_WAIT_MS } from './start.ts';
 
 type Readiness = 'gone' | 'busy' | 'behind_server' | { readonly diskGb: number };
 

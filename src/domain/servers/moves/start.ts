@@ -26,9 +26,9 @@ import { forgetCopy } from './end.ts';
 /** A server has a machine at rest in these statuses. */
 const MOVABLE: readonly ServerStatus[] = ['running', 'stopped', 'suspended'];
 /** While the server or its host is busy. */
-const BUSY_WAIT_MS = 5 * SECOND_MS;
+export const BUSY_WAIT_MS = 5 * SECOND_MS;
 /** While no host has room. */
-const ROOM_WAIT_MS = 30 * SECOND_MS;
+export const ROOM_WAIT_MS = 30 * SECOND_MS;
 
 export async function continueMove(service: Service, serverId: string): Promise<TaskResult> {
   const move = await findMove(service.db, serverId);
