@@ -19,8 +19,8 @@ export interface Member {
   readonly world: SimulatedWorld;
   /** Null: it answers. */
   outage: Outage | null;
-  /** Calls that reached it. */
-  calls: number;
+  /** Calls of `list` that reached it. A probe that is under way makes none. */
+  lists: number;
 }
 
 export interface ComposedWorld {
@@ -52,7 +52,7 @@ export async function composedWorld(
   if (local === undefined) throw new Error('no local simulator');
   const members = names.map((name, index): Member => {
     const world = worlds[index] ?? local;
-    return { name, world, outage: null, calls: 0 };
+    return { name, world, outage: null, lists: 0 };
   });
   const directory = createBackendDirectory(local.db);
   await local.db.run(
@@ -119,7 +119,7 @@ function cuttable(member: Member): RemoteCompute {
       return async (...args: unknown[]) => {
         if (member.outage === 'refuses') throw new ComputeError('transient', 'the backend is cut off');
         if (member.outage === 'hangs') return await new Promise<never>(() => undefined);
-        member.calls += 1;
+        if (key === 'list') member.lists += 1;
         return (await value.apply(driver, args)) as unknown;
       };
     },

@@ -41,9 +41,9 @@ describe('the composed driver', () => {
       member.outage = null;
       await world.eventually(async () => {
         await world.driver.list();
-        const before = member.calls;
+        const before = member.lists;
         await world.driver.list();
-        return member.calls > before;
+        return member.lists > before;
       });
     }
   }
