@@ -70,6 +70,8 @@ export const REFERENCE_MESSAGES = {
   ssh_keys: 'SSH key not found in your account.',
   server: 'server not found in your account.',
   applied_to: 'server not found in your account.',
+  attach: 'server not found in your account.',
+  detach: 'server not found in your account.',
   snapshot: 'snapshot not found in your account.',
 } as const;
 export type ReferenceField = keyof typeof REFERENCE_MESSAGES;

@@ -797,7 +797,7 @@ export interface paths {
         head?: never;
         /**
          * Update a firewall group
-         * @description `applied_to` replaces the whole list. We send `firewall.applied` for each server that you add to it.
+         * @description `attach` and `detach` change the servers that the group applies to and keep the others, also if several clients do so at once. `applied_to` replaces the whole list first. We send `firewall.applied` for each added server.
          *
          *     Scope: `write`.
          */
@@ -4339,6 +4339,10 @@ export interface operations {
                     default_action?: "drop" | "accept";
                     /** @description Ids of servers. Replaces the whole list. */
                     applied_to?: string[];
+                    /** @description Ids of servers to apply the group to, in addition to those in `applied_to` of the group. */
+                    attach?: string[];
+                    /** @description Ids of servers to remove from `applied_to` of the group. */
+                    detach?: string[];
                 };
             };
         };

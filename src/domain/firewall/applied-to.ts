@@ -1,18 +1,22 @@
-/** Applies a group to servers. `applied_to` is always replaced as a whole. */
+/** Applies a group to servers. */
 import { fail, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
+import type { FirewallGroup, FirewallGroupPatch } from '../../spec/schemas/firewall.ts';
 import { can, type ServerAction } from '../../spec/states.ts';
 import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
 
-/** The servers named in `applied_to`, and the rows found for them, locked. */
+type ServerList = 'applied_to' | 'attach' | 'detach';
+/** The servers of a request: the whole list, and those to add to it and to remove from it. */
+export type ServerLists = Pick<FirewallGroupPatch, ServerList>;
+
+/** The servers that a request names, and the rows found for them, locked. */
 interface RequestedServers {
   /** In list order; undefined for a text that is not a server id. */
-  readonly ids: readonly (string | undefined)[];
+  readonly lists: { readonly [List in ServerList]: readonly (string | undefined)[] | undefined };
   readonly byId: ReadonlyMap<string, CandidateRow>;
 }
 
@@ -20,13 +24,20 @@ interface RequestedServers {
 export async function lockRequestedServers(
   tx: Sql,
   actor: CustomerActor,
-  shownIds: readonly string[],
+  request: ServerLists,
   groupId: string | null,
 ): Promise<RequestedServers> {
-  const ids = shownIds.map((shown) => parseId('server', shown));
-  const known = ids.filter((id) => id !== undefined);
+  const parse = (shown: string) => parseId('server', shown);
+  const lists = {
+    applied_to: request.applied_to?.map(parse),
+    attach: request.attach?.map(parse),
+    detach: request.detach?.map(parse),
+  };
+  const named = Object.values(lists).filter((ids) => ids !== undefined);
+  if (named.length === 0) return { lists, byId: new Map() };
+  const known = named.flat().filter((id) => id !== undefined);
   const rows = await lockCandidates(tx, actor.customerId, known, groupId);
-  return { ids, byId: new Map(rows.map((row) => [row.id, row])) };
+  return { lists, byId: new Map(rows.map((row) => [row.id, row])) };
 }
 
 export interface AppliedChange {
@@ -35,45 +46,54 @@ export interface AppliedChange {
 }
 
 /**
- * Replaces the list; servers that stay keep their position. Fails with `conflict_state` if an added server
+ * Changes the list; servers that stay keep their position. Fails with `conflict_state` if an added server
  * cannot be changed or a removed one is frozen, with `unknown_reference` for another customer's server, and
  * with `unavailable` for hardware without a filter.
  */
-export async function replaceAppliedTo(
+export async function changeAppliedTo(
   tx: Sql,
   service: Service,
   group: { readonly id: string; readonly appliedTo: readonly string[] },
-  named: RequestedServers,
+  requested: RequestedServers,
 ): Promise<AppliedChange> {
-  const ids = named.ids.filter((id) => id !== undefined);
-  const added = [...new Set(ids)].filter((id) => !group.appliedTo.includes(id));
-  const removed = group.appliedTo.filter((id) => !ids.includes(id));
-  if (added.some((id) => isActionForbidden(named.byId.get(id), 'update'))) {
+  const { lists, byId } = requested;
+  const detached = new Set(lists.detach);
+  const kept = (lists.applied_to ?? group.appliedTo).filter((id) => !detached.has(id));
+  const wanted = [...kept, ...(lists.attach ?? [])];
+  const known = wanted.filter((id) => id !== undefined);
+  const added = [...new Set(known)].filter((id) => !group.appliedTo.includes(id));
+  const removed = group.appliedTo.filter((id) => !known.includes(id));
+  if (added.some((id) => isActionForbidden(byId.get(id), 'update'))) {
     fail(
       'conflict_state',
       {},
       'A server in the list is being deleted or is frozen by the operator. Remove it from the list.',
     );
   }
-  if (removed.some((id) => isActionForbidden(named.byId.get(id), 'detach'))) {
+  if (removed.some((id) => isActionForbidden(byId.get(id), 'detach'))) {
     fail(
       'conflict_state',
       {},
-      'A server that the group is applied to is frozen by the operator. Keep it in the list until it is ' +
-        'unfrozen.',
+      'A server that the group is applied to is frozen by the operator. Keep the group applied to it until ' +
+        'it is unfrozen.',
     );
   }
-  for (const [index, id] of named.ids.entries()) {
-    const field = `applied_to.${index}` as const;
-    const server = id === undefined ? undefined : named.byId.get(id);
-    if (!server) unknownReference(field);
-    if (!driverCapabilities(service.compute, server.category).filter) {
-      fail('unavailable', { field }, 'The hardware of this server has no packet filter outside the guest.');
-    }
-  }
+  requireServers(service, requested);
   if (removed.length > 0) await detachServers(tx, group.id, removed);
   if (added.length > 0) await attachServers(tx, group.id, added);
   return { added, removed };
+}
+
+function requireServers(service: Service, { lists, byId }: RequestedServers): void {
+  for (const list of ['applied_to', 'attach', 'detach'] as const) {
+    for (const [index, id] of (lists[list] ?? []).entries()) {
+      const field = `${list}.${index}` as const;
+      const server = id === undefined ? undefined : byId.get(id);
+      if (!server) unknownReference(field);
+      if (list === 'detach' || driverCapabilities(service.compute, server.category).filter) continue;
+      fail('unavailable', { field }, 'The hardware of this server has no packet filter outside the guest.');
+    }
+  }
 }
 
 function isActionForbidden(server: CandidateRow | undefined, action: ServerAction): boolean {

@@ -5,6 +5,7 @@ import { isPrintable, parseDisplayName } from '../../kernel/printable.ts';
 import { PATTERNS } from '../../spec/patterns.ts';
 import {
   type FirewallGroupBody,
+  type FirewallGroupPatch,
   type FirewallRule,
   type FirewallRuleBody,
   PORT_PROTOS,
@@ -44,6 +45,16 @@ export function checkGroup(
   if (name === undefined)
     invalidRequest([{ field: 'name', issue: 'invalid_format' }, ...listRuleErrors(rules)]);
   return { name, rules: checkRules(service, rules) };
+}
+
+/** Checks that no server is to be both attached and detached. */
+export function checkServerLists({ attach = [], detach = [] }: FirewallGroupPatch): void {
+  const both = detach.flatMap((id, index) => (attach.includes(id) ? [index] : []));
+  if (both.length === 0) return;
+  invalidRequest(
+    both.map((index) => ({ field: `detach.${index}`, issue: 'invalid_value' })),
+    'A server is in both attach and detach. Send it in one of them.',
+  );
 }
 
 function listRuleErrors(rules: readonly FirewallRuleBody[]): ErrorItem[] {

@@ -17,12 +17,12 @@ import {
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
-import { type AppliedChange, lockRequestedServers, recordApplied, replaceAppliedTo } from './applied-to.ts';
-import { checkGroup } from './check.ts';
+import { changeAppliedTo, lockRequestedServers, recordApplied } from './applied-to.ts';
+import { checkGroup, checkServerLists } from './check.ts';
 import { groupObject, requireUnchanged, serversEtag } from './read.ts';
 import { withIds } from './rules.ts';
 
-/** Creates a group with its rules and applies it. Fails with `limit_reached`, and like `replaceAppliedTo`. */
+/** Creates a group with its rules and applies it. Fails with `limit_reached`, and like `changeAppliedTo`. */
 export async function createGroup(
   service: Service,
   actor: CustomerActor,
@@ -31,7 +31,7 @@ export async function createGroup(
   const { name, rules } = checkGroup(service, body);
   const group = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const requested = await lockRequestedServers(tx, actor, body.applied_to ?? [], null);
+    const requested = await lockRequestedServers(tx, actor, { applied_to: body.applied_to ?? [] }, null);
     await lockCustomer(tx, actor.customerId);
     await requireGroupQuota(service, tx, actor);
     const { customerId } = actor;
@@ -44,7 +44,7 @@ export async function createGroup(
       created_at: now,
     });
     await appendRules(tx, id, withIds(rules, now));
-    const change = await replaceAppliedTo(tx, service, { id, appliedTo: [] }, requested);
+    const change = await changeAppliedTo(tx, service, { id, appliedTo: [] }, requested);
     const object = groupObject((await findGroup(tx, customerId, id)) ?? notFound('firewallGroup'));
     await recordAudit(tx, { actor, action: 'firewall_group.create', resource: object.id }, now);
     await recordApplied(tx, actor, { ...change, object }, now);
@@ -62,7 +62,7 @@ async function requireGroupQuota(service: Service, tx: Sql, actor: CustomerActor
 }
 
 /**
- * Updates the given fields. Fails with `not_found`, like `replaceAppliedTo`, or with `conflict_state` if
+ * Updates the given fields. Fails with `not_found`, like `changeAppliedTo`, or with `conflict_state` if
  * the servers no longer match `expectedEtag`, the ETag of the servers that the caller saw.
  */
 export async function updateGroup(
@@ -73,17 +73,17 @@ export async function updateGroup(
   expectedEtag?: string,
 ): Promise<FirewallGroup> {
   const name = patch.name === undefined ? null : (parseDisplayName(patch.name) ?? fail('bad_name'));
+  checkServerLists(patch);
   const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
   const updated = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const { customerId } = actor;
-    const requested = patch.applied_to && (await lockRequestedServers(tx, actor, patch.applied_to, id));
+    const requested = await lockRequestedServers(tx, actor, patch, id);
     if (!(await lockGroup(tx, customerId, id))) notFound('firewallGroup');
     const before = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
     requireUnchanged(expectedEtag, serversEtag(groupObject(before)));
-    const unchanged: AppliedChange = { added: [], removed: [] };
     const group = { id, appliedTo: before.applied_to };
-    const change = requested ? await replaceAppliedTo(tx, service, group, requested) : unchanged;
+    const change = await changeAppliedTo(tx, service, group, requested);
     const defaultAction = patch.default_action ?? null;
     await updateRow(tx, { id, name, defaultAction });
     const after = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');

@@ -85,10 +85,8 @@ export const FirewallRulesBody = Type.Object(
 );
 export type FirewallRulesBody = Static<typeof FirewallRulesBody>;
 
-const appliedTo = Type.Array(Type.String(), {
-  uniqueItems: true,
-  description: 'Ids of servers. Replaces the whole list.',
-});
+const serverIds = (description: string) => Type.Array(Type.String(), { uniqueItems: true, description });
+const appliedTo = serverIds('Ids of servers. Replaces the whole list.');
 
 export const FirewallGroupBody = Type.Object(
   {
@@ -106,6 +104,10 @@ export const FirewallGroupPatch = Type.Object(
     name: Type.Optional(DisplayName),
     default_action: Type.Optional(defaultAction),
     applied_to: Type.Optional(appliedTo),
+    attach: Type.Optional(
+      serverIds('Ids of servers to apply the group to, in addition to those in `applied_to` of the group.'),
+    ),
+    detach: Type.Optional(serverIds('Ids of servers to remove from `applied_to` of the group.')),
   },
   { additionalProperties: false },
 );

@@ -54,6 +54,45 @@ describe('REST firewall groups', () => {
     assertApiError(await api.get(path), 404, 'not_found');
   });
 
+  it('attach and detach keep the other servers, also when clients send them at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => server()));
+    const [first = '', second = '', ...others] = ids;
+    const created = await api.post('/firewall/groups', {
+      name: 'a',
+      default_action: 'drop',
+      applied_to: [first],
+    });
+    const path = `/firewall/groups/${created.body.id}`;
+    const changes = [...others.map((id) => ({ attach: [id] })), { attach: [second], detach: [first] }];
+    const replies = await Promise.all(changes.map((change) => api.patch(path, change)));
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+    const { body: group } = await api.get(path);
+    assert.deepEqual(group.applied_to.toSorted(), [second, ...others].toSorted());
+    const repeated = await api.patch(path, { attach: [second], detach: [first] });
+    assert.deepEqual(repeated.body, group);
+    const replaced = await api.patch(path, { applied_to: [first, second], attach: others, detach: [second] });
+    assert.deepEqual(replaced.body.applied_to.toSorted(), [first, ...others].toSorted());
+  });
+
+  it('attach and detach name the invalid item', async () => {
+    const [own, foreign] = [await server(), await server(await world.customer())];
+    const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'drop' });
+    const path = `/firewall/groups/${group.id}`;
+    for (const list of ['attach', 'detach']) {
+      for (const id of [foreign, formatId('server', newId(new Date())), 'srv_none']) {
+        const errors = assertApiError(await api.patch(path, { [list]: [own, id] }), 422, 'unprocessable');
+        assert.deepEqual(errors, [{ field: `${list}.1`, issue: 'not_found' }]);
+      }
+    }
+    const both = assertApiError(
+      await api.patch(path, { attach: [own], detach: [own] }),
+      400,
+      'invalid_request',
+    );
+    assert.deepEqual(both, [{ field: 'detach.0', issue: 'invalid_value' }]);
+    assert.deepEqual((await api.get(path)).body, group);
+  });
+
   it('firewall rules are appended, replaced, and removed', async () => {
     const { body: group } = await api.post('/firewall/groups', { name: 'a', default_action: 'accept' });
     assert.deepEqual([group.rules, group.applied_to], [[], []]);

@@ -61,7 +61,9 @@ const groupRoutes: readonly Route[] = [
     scope: 'write',
     summary: 'Update a firewall group',
     description:
-      '`applied_to` replaces the whole list. We send `firewall.applied` for each server that you add to it.',
+      '`attach` and `detach` change the servers that the group applies to and keep the others, also if ' +
+      'several clients do so at once. `applied_to` replaces the whole list first. We send ' +
+      '`firewall.applied` for each added server.',
     errorStatuses: [409, 422],
     audit: 'firewall_group.update',
     body: FirewallGroupPatch,

@@ -131,8 +131,14 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'firewall_groups.get': ({ group }) => caseFor('firewallGroup', group.applied),
   'firewall_groups.update': ({ group, server }) =>
     caseFor('firewallGroup', group.applied, {
-      body: { name: 'gate', default_action: 'accept', applied_to: [server.running, server.stopped] },
-      places: [inBody('applied_to.0', 'server'), inBody('applied_to.1', 'server')],
+      body: {
+        name: 'gate',
+        default_action: 'accept',
+        applied_to: [server.running, server.stopped],
+        attach: [server.running],
+        detach: [server.stopped],
+      },
+      places: ['applied_to.0', 'applied_to.1', 'attach.0', 'detach.0'].map((path) => inBody(path, 'server')),
     }),
   'firewall_groups.delete': ({ group }) => caseFor('firewallGroup', group.idle),
   'firewall_rules.create': ({ group }) => caseFor('firewallGroup', group.applied, { body: RULE }),

@@ -1,4 +1,4 @@
-/** Members of firewall groups. The API replaces the whole list: it is read right before, so others stay. */
+/** Members of firewall groups. */
 import type { Action } from '../plan/plan.ts';
 import type { ResourceIds, RunContext } from './state.ts';
 
@@ -9,8 +9,6 @@ export class FirewallMembers {
   readonly #ids: ResourceIds;
   /** IDs of the project's servers when the plan was made. */
   readonly #projectServerIds: ReadonlySet<string>;
-  /** The latest write per group; concurrent writes would undo each other. */
-  readonly #lastByGroup = new Map<string, Promise<void>>();
 
   constructor(run: RunContext, ids: ResourceIds, own: ReadonlySet<string>) {
     this.#run = run;
@@ -20,15 +18,12 @@ export class FirewallMembers {
 
   /** Adds the servers that exist by now, and removes none. */
   add(act: ApplyGroup): Promise<void> {
-    return this.#enqueue(act.group, (now) => [...new Set([...now, ...this.#createdIds(act)])]);
+    return this.#change(act.group, this.#createdIds(act), []);
   }
 
   /** Applies the plan; servers that were added by others since stay. */
   async apply(act: ApplyGroup): Promise<void> {
-    await this.#enqueue(act.group, (now) => {
-      const kept = now.filter((id) => !act.removedIds.includes(id));
-      return [...new Set([...kept, ...this.#createdIds(act)])];
-    });
+    await this.#change(act.group, this.#createdIds(act), act.removedIds);
     const missing = act.servers.filter((name) => this.#ids.find('server', name) === undefined);
     if (missing.length > 0) throw new Error(`not applied to ${missing.join(', ')}, which was not created`);
   }
@@ -40,26 +35,21 @@ export class FirewallMembers {
     const others = applied_to.filter((server) => !this.#projectServerIds.has(server)).length;
     if (others > 0) throw new Error('it has been applied to servers outside of the project');
     if (applied_to.length === 0) return;
-    await skerry.firewallGroups.update(id, { applied_to: [] }, { signal });
+    await skerry.firewallGroups.update(id, { detach: applied_to }, { signal });
   }
 
   #createdIds({ servers }: ApplyGroup): string[] {
     return servers.flatMap((name) => this.#ids.find('server', name) ?? []);
   }
 
-  #enqueue(group: string, change: (now: readonly string[]) => string[]): Promise<void> {
-    const before = this.#lastByGroup.get(group) ?? Promise.resolve();
-    const turn = before.catch(() => undefined).then(() => this.#write(group, change));
-    this.#lastByGroup.set(group, turn);
-    return turn;
-  }
-
-  async #write(group: string, change: (now: readonly string[]) => string[]): Promise<void> {
+  /** Skips servers that are already in the group, or no longer: they may be gone. */
+  async #change(group: string, added: readonly string[], removed: readonly string[]): Promise<void> {
     const { skerry, signal } = this.#run;
     const id = this.#ids.get('firewall_group', group);
     const { applied_to: now } = await skerry.firewallGroups.get(id, { signal });
-    const wanted = change(now);
-    if (wanted.length === now.length && wanted.every((server) => now.includes(server))) return;
-    await skerry.firewallGroups.update(id, { applied_to: wanted }, { signal });
+    const attach = added.filter((server) => !now.includes(server));
+    const detach = removed.filter((server) => now.includes(server));
+    if (attach.length + detach.length === 0) return;
+    await skerry.firewallGroups.update(id, { attach, detach }, { signal });
   }
 }
