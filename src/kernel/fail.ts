@@ -48,14 +48,24 @@ export function unknownReference(field: ReferenceField | `${ReferenceField}.${nu
   );
 }
 
-/** Throws if the quota would be exceeded. `field` is at fault; `more` is appended to the message. */
-export function quotaExceeded(
-  quota: Quota,
-  limit: number,
-  { field, more = '' }: { readonly field?: string; readonly more?: string } = {},
-): never {
-  const message = `${QUOTA_MESSAGES[quota](limit)}${more === '' ? '' : ` ${more}`}`;
-  fail('limit_reached', field === undefined ? { limit } : { field, limit }, message);
+interface QuotaDetails {
+  /** The field at fault. */
+  readonly field?: string;
+  /** The number in use now. Omitted if only the request exceeds the quota. */
+  readonly used?: number;
+  /** Appended to the message. */
+  readonly more?: string;
+}
+
+/** Throws `limit_reached`: the quota would be exceeded. */
+export function quotaExceeded(quota: Quota, limit: number, { more, ...extras }: QuotaDetails = {}): never {
+  const message = [QUOTA_MESSAGES[quota](limit), ...(more === undefined ? [] : [more])].join(' ');
+  fail('limit_reached', { limit, ...extras }, message);
+}
+
+/** Refuses one more if `used` has reached the quota. */
+export function requireQuota(quota: Quota, limit: number, used: number, details?: QuotaDetails): void {
+  if (used >= limit) quotaExceeded(quota, limit, { ...details, used });
 }
 
 /** Throws when the cost exceeds the balance, and states the deficit. */

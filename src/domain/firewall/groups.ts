@@ -1,5 +1,5 @@
 /** Creates, updates, and deletes firewall groups. */
-import { fail, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -58,7 +58,7 @@ export async function createGroup(
 
 async function requireGroupQuota(service: Service, tx: Sql, actor: CustomerActor): Promise<void> {
   const limit = service.settings.quotas.firewallGroups;
-  if ((await countGroups(tx, actor.customerId, limit)) >= limit) quotaExceeded('firewallGroups', limit);
+  requireQuota('firewallGroups', limit, await countGroups(tx, actor.customerId, limit));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Changes the rules of a group: appends one, replaces all, or removes one. */
-import { notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { notFound, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FindableResource } from '../../spec/error-messages.ts';
@@ -34,7 +34,7 @@ export async function addRule(
   const checked = checkRule(body);
   return await changeRules(service, actor, shownGroupId, async (tx, group, now) => {
     const limit = service.settings.quotas.rulesPerGroup;
-    if (group.rules.length >= limit) quotaExceeded('rulesPerGroup', limit);
+    requireQuota('rulesPerGroup', limit, group.rules.length);
     const row: RuleRow = { id: newId(now), ...checked };
     await appendRules(tx, group.id, [row]);
     const object = ruleObject(row);

@@ -6,11 +6,11 @@
  * row decides about the file: the commit keeps it, every other path removes it. So no file outlives a
  * refused, aborted, or killed upload, and two processes never remove each other's file.
  */
-import { Failure, fail, invalidRequest, quotaExceeded } from '../../kernel/fail.ts';
+import { Failure, fail, invalidRequest, quotaExceeded, requireQuota } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Quotas } from '../../kernel/settings/lists.ts';
-import { GIB_BYTES } from '../../kernel/sizes.ts';
+import { GIB_BYTES, toGib } from '../../kernel/sizes.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobStoreFullError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -203,11 +203,9 @@ export function requireImageQuota(
   moreBytes: number,
 ): void {
   const { customImages, customImagesGb } = quotas;
-  if (used.count >= customImages) {
-    quotaExceeded('customImages', customImages, { field: 'file' });
-  }
+  requireQuota('customImages', customImages, used.count, { field: 'file' });
   if (used.bytes >= customImagesGb * GIB_BYTES || used.bytes + moreBytes > customImagesGb * GIB_BYTES) {
-    quotaExceeded('customImagesGb', customImagesGb, { field: 'file' });
+    quotaExceeded('customImagesGb', customImagesGb, { field: 'file', used: toGib(used.bytes) });
   }
 }
 

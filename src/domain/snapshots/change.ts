@@ -1,5 +1,5 @@
 /** Creates and deletes snapshots. */
-import { fail, invalidRequest, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { fail, invalidRequest, notFound, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -69,11 +69,10 @@ async function requireSnapshotQuota(
   { id, customer_id: customerId }: ServerRow,
 ): Promise<void> {
   const { snapshots, snapshotsPerServer } = service.settings.quotas;
-  if ((await countServerSnapshots(tx, customerId, id)) >= snapshotsPerServer) {
-    quotaExceeded('snapshotsPerServer', snapshotsPerServer);
-  }
+  const ofServer = await countServerSnapshots(tx, customerId, id);
+  requireQuota('snapshotsPerServer', snapshotsPerServer, ofServer);
   await lockBalance(tx, customerId);
-  if ((await countSnapshots(tx, customerId, snapshots)) >= snapshots) quotaExceeded('snapshots', snapshots);
+  requireQuota('snapshots', snapshots, await countSnapshots(tx, customerId, snapshots));
 }
 
 function readBody(body: SnapshotBody, now: Date): { name: string; expiresAt: Date | null } {

@@ -1,5 +1,5 @@
 /** Creates and deletes SSH keys. */
-import { invalidRequest, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { invalidRequest, notFound, requireQuota } from '../../kernel/fail.ts';
 import { newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import { parseSshPublicKey, SshKeyError, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
@@ -26,9 +26,7 @@ export async function createSshKey(
     const limit = service.settings.quotas.sshKeys;
     // Serialize, so that concurrent requests cannot exceed the quota.
     await lockCustomer(tx, actor.customerId);
-    if ((await countSshKeys(tx, actor.customerId, limit)) >= limit) {
-      quotaExceeded('sshKeys', limit);
-    }
+    requireQuota('sshKeys', limit, await countSshKeys(tx, actor.customerId, limit));
     const row = {
       id: newId(now),
       customer_id: actor.customerId,

@@ -3,7 +3,7 @@
  * scope.
  */
 import { randomBytes } from 'node:crypto';
-import { fail, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import { digest } from '../../kernel/secrets.ts';
@@ -136,7 +136,7 @@ async function addToken(
   const now = service.clock.now();
   const { customerId } = actor;
   const { tokens: limit } = service.settings.quotas;
-  if ((await countTokens(tx, customerId, limit)) >= limit) quotaExceeded('tokens', limit);
+  requireQuota('tokens', limit, await countTokens(tx, customerId, limit));
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
   const token = tokenObject(await insertToken(tx, row));

@@ -1,5 +1,5 @@
 /** Creates an invoice: within the quota, with its own address and the current rate. */
-import { Failure, fail, quotaExceeded } from '../../kernel/fail.ts';
+import { Failure, fail, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber, newSecretToken } from '../../kernel/ids.ts';
 import { coinUnitsDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -166,15 +166,13 @@ export async function requireTopupQuota(
   if (!customer) throw new Error('customer not found');
   if (customer.frozen_at) fail('account_frozen');
   const { openTopups, unpaidTopupsPerDay, unpaidPoolTopupsPerDay } = settings.quotas;
-  if ((await countOpenTopups(sql, customer.id)) >= openTopups) quotaExceeded('openTopups', openTopups);
+  requireQuota('openTopups', openTopups, await countOpenTopups(sql, customer.id));
   // Simulated addresses are free, and no wallet has to scan them.
   if (settings.mode === 'sandbox') return;
   const since = new Date(clock.now().getTime() - DAY_MS);
   const unpaid = await countUnpaidTopups(sql, customer.id, { since, coins: POOL_COINS });
-  if (unpaid.all >= unpaidTopupsPerDay) quotaExceeded('unpaidTopupsPerDay', unpaidTopupsPerDay);
-  if (isPoolCoin(coin) && unpaid.ofCoins >= unpaidPoolTopupsPerDay) {
-    quotaExceeded('unpaidPoolTopupsPerDay', unpaidPoolTopupsPerDay);
-  }
+  requireQuota('unpaidTopupsPerDay', unpaidTopupsPerDay, unpaid.all);
+  if (isPoolCoin(coin)) requireQuota('unpaidPoolTopupsPerDay', unpaidPoolTopupsPerDay, unpaid.ofCoins);
 }
 
 /** Invoices being created by this process, per customer. */
@@ -191,7 +189,7 @@ export async function withTopupSlot<T>(
 ): Promise<T> {
   const others = inProgress.get(customerId) ?? 0;
   const { openTopups } = settings.quotas;
-  if (others >= openTopups) quotaExceeded('openTopups', openTopups);
+  requireQuota('openTopups', openTopups, others);
   inProgress.set(customerId, others + 1);
   try {
     return await create();

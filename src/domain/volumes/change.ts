@@ -1,5 +1,5 @@
 /** Creates, renames, grows, and deletes volumes. */
-import { fail, invalidRequest, notFound, quotaExceeded, unknownReference } from '../../kernel/fail.ts';
+import { fail, invalidRequest, notFound, requireQuota, unknownReference } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -40,7 +40,7 @@ export async function createVolume(
     // Without this lock, two concurrent requests would both see the last free slot.
     await lockBalance(tx, customerId);
     const limit = service.settings.quotas.volumes;
-    if ((await countVolumes(tx, customerId, limit)) >= limit) quotaExceeded('volumes', limit);
+    requireQuota('volumes', limit, await countVolumes(tx, customerId, limit));
     const row = await insertVolume(tx, {
       id: newId(now),
       customer_id: customerId,

@@ -18,7 +18,11 @@ export async function requireDiskQuota(
   const limit = service.settings.quotas.volumesDiskGb;
   const usedGb = await sumVolumeDisk(tx, wanted.customerId);
   if (usedGb + wanted.moreGb <= limit) return;
-  quotaExceeded('volumesDiskGb', limit, { ...wanted, more: `Your volumes use ${usedGb} GiB.` });
+  quotaExceeded('volumesDiskGb', limit, {
+    ...(wanted.field && { field: wanted.field }),
+    used: usedGb,
+    more: `Your volumes use ${usedGb} GiB.`,
+  });
 }
 
 /**

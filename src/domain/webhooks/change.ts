@@ -1,6 +1,6 @@
 /** Creates, changes, and deletes webhooks. */
 import { randomBytes } from 'node:crypto';
-import { fail, notFound, quotaExceeded } from '../../kernel/fail.ts';
+import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { eventScope } from '../../spec/events.ts';
@@ -44,7 +44,7 @@ export async function createWebhook(
     const customer = (await lockCustomer(tx, customerId)) ?? fail('auth_required');
     await requireCredentials(tx, actor);
     const limit = service.settings.quotas.webhooks;
-    if ((await countWebhooks(tx, customerId, limit)) >= limit) quotaExceeded('webhooks', limit);
+    requireQuota('webhooks', limit, await countWebhooks(tx, customerId, limit));
     const row: WebhookRow = {
       id: newId(now),
       url: wanted.url,

@@ -1,7 +1,7 @@
 /** Deploys a server, for every surface. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
-import { fail, insufficientBalance, quotaExceeded } from '../../../kernel/fail.ts';
+import { fail, insufficientBalance, requireQuota } from '../../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
@@ -145,7 +145,7 @@ async function attemptDeploy(
 async function throwIfNotDeployable(tx: Sql, needs: DeployNeeds): Promise<void> {
   const availability = await findDeployShortage(tx, needs);
   if (!availability || availability.frozen) fail('account_frozen');
-  if (availability.servers >= needs.servers_max) quotaExceeded('servers', needs.servers_max);
+  requireQuota('servers', needs.servers_max, availability.servers);
   if (!availability.offered || !availability.room || !availability.addresses) fail('out_of_stock');
   if (availability.balance_cents < needs.price_cents_cycle)
     insufficientBalance(availability.balance_cents, needs.price_cents_cycle);
