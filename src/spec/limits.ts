@@ -148,6 +148,45 @@ export const QUOTAS = {
   unpaidPoolTopupsPerDay: 20,
 } as const;
 
+/**
+ * The quotas as the API and the panel show them, by name. Rules per firewall group are only in the docs:
+ * `per` has no word for it.
+ */
+export const SHOWN_QUOTAS = [
+  { name: 'api_tokens', title: 'API tokens', quota: 'tokens', per: 'account' },
+  { name: 'custom_images', title: 'Custom images', quota: 'customImages', per: 'account' },
+  { name: 'custom_images_gb', title: 'Custom images, GiB in total', quota: 'customImagesGb', per: 'account' },
+  { name: 'firewall_groups', title: 'Firewall groups', quota: 'firewallGroups', per: 'account' },
+  { name: 'open_topups', title: 'Open top-ups', quota: 'openTopups', per: 'account' },
+  { name: 'rdns_per_server', title: 'Reverse DNS names of a server', quota: 'rdnsPerServer', per: 'server' },
+  { name: 'servers', title: 'Servers', quota: 'servers', per: 'account' },
+  { name: 'snapshots', title: 'Snapshots', quota: 'snapshots', per: 'account' },
+  {
+    name: 'snapshots_per_server',
+    title: 'Snapshots of a server',
+    quota: 'snapshotsPerServer',
+    per: 'server',
+  },
+  { name: 'ssh_keys', title: 'SSH keys', quota: 'sshKeys', per: 'account' },
+  { name: 'tags_per_server', title: 'Tags of a server', quota: 'tagsPerServer', per: 'server' },
+  {
+    name: 'unpaid_topups_per_day',
+    title: 'Unpaid top-ups in 24 hours',
+    quota: 'unpaidTopupsPerDay',
+    per: 'account',
+  },
+  { name: 'volumes', title: 'Volumes', quota: 'volumes', per: 'account' },
+  { name: 'volumes_disk_gb', title: 'Volumes, GiB in total', quota: 'volumesDiskGb', per: 'account' },
+  { name: 'webhooks', title: 'Webhooks', quota: 'webhooks', per: 'account' },
+] as const satisfies readonly ShownQuota[];
+
+interface ShownQuota {
+  readonly name: string;
+  readonly title: string;
+  readonly quota: keyof typeof QUOTAS;
+  readonly per: 'account' | 'server';
+}
+
 /** Warning days before a suspended server is deleted; only those within the grace period apply. */
 export const DESTRUCTION_WARNING_DAYS = [7, 3, 1] as const;
 

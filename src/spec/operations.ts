@@ -25,6 +25,8 @@ export const OPERATIONS = [
   'ssh_keys.create',
   'ssh_keys.get',
   'ssh_keys.delete',
+  'account.get',
+  'limits.list',
   'tokens.list',
   'tokens.create',
   'tokens.delete',

@@ -66,6 +66,7 @@ export const ACCOUNT_PATHS = {
   passkeys: '/account/passkeys',
   sessions: '/account/sessions',
   tokens: '/account/tokens',
+  limits: '/account/limits',
   audit: '/account/audit',
   delete: '/account/delete',
 } as const;

@@ -1,4 +1,4 @@
-import { AuditEvents, SshKeys, Tokens } from './resources/account.ts';
+import { Account, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
 import { Balances, Ledger, Topups } from './resources/billing.ts';
 import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
@@ -29,6 +29,8 @@ export class Skerry {
   readonly servers: Servers;
   readonly snapshots: Snapshots;
   readonly sshKeys: SshKeys;
+  readonly account: Account;
+  readonly limits: Limits;
   readonly tokens: Tokens;
   readonly topups: Topups;
   readonly volumes: Volumes;
@@ -49,6 +51,8 @@ export class Skerry {
     this.servers = new Servers(transport);
     this.snapshots = new Snapshots(transport);
     this.sshKeys = new SshKeys(transport);
+    this.account = new Account(transport);
+    this.limits = new Limits(transport);
     this.tokens = new Tokens(transport);
     this.topups = new Topups(transport);
     this.volumes = new Volumes(transport);

@@ -442,6 +442,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the account
+         * @description Includes the token of the request: which one it is, its scope, and when it expires.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["account.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the limits of the account
+         * @description Shows how much of each limit you use.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["limits.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/account/tokens": {
         parameters: {
             query?: never;
@@ -1105,6 +1149,8 @@ export interface components {
                     format?: string;
                     /** @description The limit. Set with `limit_reached`. */
                     limit?: number;
+                    /** @description How much of the limit you use now. Set with `limit_reached`, unless only the request is too large. */
+                    used?: number;
                     /** @description Your balance in US dollars. Set with `insufficient_balance`. */
                     have?: number;
                     need?: number;
@@ -1688,6 +1734,55 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
+        };
+        Account: {
+            /**
+             * @description Opaque.
+             * @example cus_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "account";
+            /**
+             * @description `frozen`: the operator has stopped the account from ordering and topping up.
+             * @enum {string}
+             */
+            status: "active" | "frozen";
+            /** @description Null for a token whose scope is not `billing`. */
+            email: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /** @description The token of the request. */
+            token: {
+                /**
+                 * @description Opaque.
+                 * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
+                 */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                scope: "read" | "write" | "billing";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                expires_at: string | null;
+            };
+        };
+        Limit: {
+            /** @constant */
+            object: "limit";
+            /** @example servers */
+            name: string;
+            /** @description Above it, a request gets 422 with the issue `limit_reached`. */
+            limit: number;
+            /** @description How much of it you use now. Null for a limit per server, and for top-ups if the scope of the token is not `billing`. */
+            used: number | null;
+            /** @enum {string} */
+            per: "account" | "server" | "region";
         };
         ApiToken: {
             /**
@@ -3270,6 +3365,80 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "account.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "limits.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "name" | "-name";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Limit"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];

@@ -3,6 +3,7 @@ import type { components, operations } from './schema.ts';
 
 type Schemas = components['schemas'];
 
+export type Account = Schemas['Account'];
 export type ApiToken = Schemas['ApiToken'];
 export type AuditEvent = Schemas['AuditEvent'];
 export type Balance = Schemas['Balance'];
@@ -13,6 +14,7 @@ export type FirewallGroup = Schemas['FirewallGroup'];
 export type FirewallRule = Schemas['FirewallRule'];
 export type Image = Schemas['Image'];
 export type LedgerEntry = Schemas['LedgerEntry'];
+export type Limit = Schemas['Limit'];
 export type ListedSshKey = Schemas['ListedSshKey'];
 export type Metrics = Schemas['Metrics'];
 export type Plan = Schemas['Plan'];

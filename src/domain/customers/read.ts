@@ -1,11 +1,14 @@
 /** The account as its owner sees it. */
 
 import { fail } from '../../kernel/fail.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { centsToUsd } from '../../kernel/money.ts';
-import { formatSessionTime } from '../../kernel/time.ts';
-import { readOwnAccount, readSessionAccount } from '../../store/customers/customers.ts';
+import { formatRfc3339, formatSessionTime } from '../../kernel/time.ts';
+import type { Account as AccountObject } from '../../spec/schemas/account.ts';
+import { scopeCovers } from '../../spec/scopes.ts';
+import { readAccountOfToken, readOwnAccount, readSessionAccount } from '../../store/customers/customers.ts';
 import { findPendingEmail } from '../../store/customers/mail-links.ts';
-import type { CustomerActor, Service } from '../context.ts';
+import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 
 export interface Account {
   /** The integer that the session API shows. */
@@ -47,5 +50,24 @@ export async function getOwnAccount(service: Service, { customerId }: CustomerAc
     totp: row.totp,
     balance: centsToUsd(row.balance_cents),
     created_at: formatSessionTime(row.created_at),
+  };
+}
+
+/** Returns the account and the token of the request, for the REST API. */
+export async function getTokenAccount(service: Service, actor: ScopedActor): Promise<AccountObject> {
+  const { customerId, tokenId, scope } = actor;
+  const row = (await readAccountOfToken(service.reads, customerId, tokenId)) ?? fail('auth_required');
+  return {
+    id: formatId('customer', customerId),
+    object: 'account',
+    status: row.frozen ? 'frozen' : 'active',
+    email: scopeCovers(scope, 'billing') ? row.email : null,
+    created_at: formatRfc3339(row.created_at),
+    token: {
+      id: formatId('token', row.token_id),
+      name: row.token_name,
+      scope,
+      expires_at: row.expires_at && formatRfc3339(row.expires_at),
+    },
   };
 }

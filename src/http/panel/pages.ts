@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { prepareErrorResponse, toFailure } from '../errors.ts';
 import type { Edge } from '../settings.ts';
-import { OVERVIEW_PAGE } from './account/account.ts';
+import { LIMITS_PAGE, OVERVIEW_PAGE } from './account/account.ts';
 import { AUDIT_PAGES } from './account/audit-log.ts';
 import { DELETE_PAGE } from './account/delete-account.ts';
 import { LINK_PAGES } from './account/links.ts';
@@ -43,6 +43,7 @@ const ACCOUNT_PAGES: readonly PanelPage[] = [
   PASSKEYS_PAGE,
   SESSIONS_PAGE,
   TOKENS_PAGE,
+  LIMITS_PAGE,
   ...AUDIT_PAGES,
   DELETE_PAGE,
 ];

@@ -1,6 +1,7 @@
 /** Every route of the REST surface, in the order of the table in SPEC. */
 
 import type { Route } from './route.ts';
+import { ACCOUNT_ROUTES } from './routes/account.ts';
 import { AUDIT_ROUTES } from './routes/audit.ts';
 import { BILLING_ROUTES } from './routes/billing.ts';
 import { PLAN_ROUTES, REGION_ROUTES } from './routes/catalogue.ts';
@@ -11,7 +12,6 @@ import { CONSOLE_ROUTES, SERVER_ACTION_ROUTES } from './routes/server-actions.ts
 import { SERVER_DETAIL_ROUTES, SERVER_ROUTES } from './routes/servers.ts';
 import { SNAPSHOT_ROUTES } from './routes/snapshots.ts';
 import { SSH_KEY_ROUTES } from './routes/ssh-keys.ts';
-import { TOKEN_ROUTES } from './routes/tokens.ts';
 import { VOLUME_ROUTES } from './routes/volumes.ts';
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
 
@@ -25,7 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...PLAN_ROUTES,
   ...REGION_ROUTES,
   ...SSH_KEY_ROUTES,
-  ...TOKEN_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...BILLING_ROUTES,
   ...VOLUME_ROUTES,
   ...SNAPSHOT_ROUTES,

@@ -10,6 +10,7 @@ const ACCOUNT_TABS = [
   ['Passkeys', ACCOUNT_PATHS.passkeys],
   ['Sessions', ACCOUNT_PATHS.sessions],
   ['API tokens', ACCOUNT_PATHS.tokens],
+  ['Limits', ACCOUNT_PATHS.limits],
   ['Audit log', ACCOUNT_PATHS.audit],
   ['Delete account', ACCOUNT_PATHS.delete],
 ] as const;

@@ -133,6 +133,29 @@ export async function readOwnAccount(tx: Sql, id: string): Promise<OwnAccountRow
   );
 }
 
+interface AccountOfToken {
+  readonly email: string;
+  readonly frozen: boolean;
+  readonly created_at: Date;
+  readonly token_id: string;
+  readonly token_name: string;
+  readonly expires_at: Date | null;
+}
+
+/** Reads the account with one of its tokens. Undefined if the token was revoked. */
+export async function readAccountOfToken(
+  tx: Sql,
+  customerId: string,
+  tokenId: string | null,
+): Promise<AccountOfToken | undefined> {
+  return await tx.row<AccountOfToken>(
+    `select c.email, c.frozen_at is not null as frozen, c.created_at,
+            t.id as token_id, t.name as token_name, t.expires_at
+       from customers c join api_tokens t on t.customer_id = c.id where c.id = $1 and t.id = $2`,
+    [customerId, tokenId],
+  );
+}
+
 /** Reads the fields of the session probe. */
 export async function readSessionAccount(
   tx: Sql,

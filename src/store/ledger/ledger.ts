@@ -87,6 +87,14 @@ export async function readBalance(tx: Sql, customerId: string): Promise<bigint> 
   return row?.balance_cents ?? 0n;
 }
 
+/** Returns how many servers count toward the customer's quota. */
+export async function readServerCount(tx: Sql, customerId: string): Promise<number> {
+  const row = await tx.row<{ servers: number }>(`select servers from balances where customer_id = $1`, [
+    customerId,
+  ]);
+  return row?.servers ?? 0;
+}
+
 /** Locks the customer's balance: second in the lock order server, customer, host, address. */
 export async function lockBalance(tx: Sql, customerId: string): Promise<bigint | undefined> {
   const row = await tx.row<{ balance_cents: bigint }>(

@@ -42,6 +42,20 @@ describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => 
     assert.deepEqual([code, /wider scope/.test(stderr)], [4, true]);
   });
 
+  it('skerry account shows the account and the token', async () => {
+    const { stdout } = await cli('account', '-o', 'columns=status,token_scope', '--no-header');
+    assert.match(stdout, /^active +billing\n$/);
+    const own = await cli.json('account');
+    assert.deepEqual([own.object, own.id.slice(0, 4), own.email.includes('@')], ['account', 'cus_', true]);
+    assert.equal((await reader.json('account')).email, null);
+  });
+
+  it('skerry limits lists the quotas and how much of each is used', async () => {
+    const { stdout } = await cli('limits', '-o', 'columns=name,used,limit', '--no-header');
+    assert.match(stdout, /^servers +0 +50$/m);
+    assert.match(stdout, /^api_tokens +2 +50$/m);
+  });
+
   it('skerry quote shows all billing cycles with the remaining balance', async () => {
     const plan = (await cli.json('plan', 'describe', 's2')).cycles;
     const { stdout, stderr } = await cli('quote', '--plan', 's2', '--count', '3');

@@ -155,6 +155,18 @@ describe('the account in the panel', () => {
     assert.equal((await panel.submit(refused, 'disable', off)).location, '/account/totp?done=totp_off');
   });
 
+  it('the limits page shows the use of each limit', async () => {
+    const { panel } = await person();
+    const { text } = await panel.get('/account/limits');
+    assert.match(text, /<th scope="row">Servers<\/th><td class="number">0<\/td><td class="number">50<\/td>/);
+    assert.match(text, /<th scope="row">Snapshots of a server<\/th><td class="number">–<\/td>/);
+    assert.ok(!text.includes('reached'));
+    await world.db.run('update balances set servers = 50');
+    const full = await panel.get('/account/limits');
+    assert.match(full.text, /50 <span class="state bad">reached<\/span>/);
+    await world.db.run('update balances set servers = 0');
+  });
+
   it('the sessions page lists sessions and ends one, all others, or the current one', async () => {
     const { customer, panel } = await person();
     const others = [world.visitor(), world.visitor(), world.visitor()];

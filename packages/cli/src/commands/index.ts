@@ -1,5 +1,6 @@
 /** The table of all commands. The program, completion, the API reference, and the tests read it. */
 import type { Command } from '../command.ts';
+import { account, limits } from './account.ts';
 import { apply } from './apply.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { balance, ledger } from './billing.ts';
@@ -81,6 +82,8 @@ export const COMMANDS: readonly Command[] = [
   quote,
   ...TOPUP_COMMANDS,
   balance,
+  account,
+  limits,
   apply,
   ...completionCommands(
     () => COMMANDS,

@@ -1,16 +1,33 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type {
+  Account as AccountObject,
   ApiToken,
   AuditEvent,
   CreateApiToken,
   CreatedApiToken,
   CreateSshKey,
+  Limit,
   ListedSshKey,
   ListQuery,
   SshKey,
 } from '../types.ts';
 import { byId, Resource } from './resource.ts';
+
+/** The account of the token. */
+export class Account extends Resource {
+  /** Returns the account, and the token that you use. */
+  get(options?: CallOptions): Promise<AccountObject> {
+    return this.transport.run((api) => api.GET('/account'), options);
+  }
+}
+
+/** The limits of the account, and how much of each is used. */
+export class Limits extends Resource {
+  list(query: ListQuery<'limits.list'> = {}, options?: CallOptions): Pages<Limit> {
+    return this.pages(query, options, (api, params) => api.GET('/account/limits', { params }));
+  }
+}
 
 /** API tokens (SPEC "API token"). */
 export class Tokens extends Resource {

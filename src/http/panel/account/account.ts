@@ -1,5 +1,6 @@
 /** The account page: email, password, and OpenPGP key. */
 import { changeEmail, resendConfirmation } from '../../../domain/customers/email/change.ts';
+import { readLimits } from '../../../domain/customers/limits.ts';
 import { setOpenPgpKey } from '../../../domain/customers/openpgp-key.ts';
 import type { OwnerProof } from '../../../domain/customers/owner.ts';
 import { findRelyingParty } from '../../../domain/customers/passkeys/challenge.ts';
@@ -8,6 +9,7 @@ import { changePassword } from '../../../domain/customers/password.ts';
 import { getOwnAccount } from '../../../domain/customers/read.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { accountView } from '../../../panel/account/account.ts';
+import { limitsView } from '../../../panel/account/limits.ts';
 import type { FormContext } from '../../../panel/parts/form.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
@@ -94,6 +96,7 @@ function withoutUnsafeEcho(forms: FormContext): FormContext {
 export const OVERVIEW_PAGE: PanelPage = {
   path: OVERVIEW_PATH,
   access: 'customer',
+  readOperations: ['account.get'],
   render: async (context) =>
     accountView({
       account: await getOwnAccount(context.service, context.customer()),
@@ -108,6 +111,14 @@ export const OVERVIEW_PAGE: PanelPage = {
     openpgp: setOpenPgpKeyForm,
     no_openpgp: removeOpenPgpKeyForm,
   },
+};
+
+export const LIMITS_PAGE: PanelPage = {
+  path: ACCOUNT_PATHS.limits,
+  access: 'customer',
+  readOperations: ['limits.list'],
+  render: async ({ service, customer }) =>
+    limitsView(await readLimits(service, { ...customer(), scope: 'billing' })),
 };
 
 export const PASSWORD_FIELD = 'current_password';

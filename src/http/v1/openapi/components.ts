@@ -17,6 +17,11 @@ const ISSUE_DETAILS: Json = {
   pattern: { type: 'string', description: 'The expected pattern. Set with `invalid_format`.' },
   format: { type: 'string', description: 'The expected format. Set with `invalid_format`.' },
   limit: { type: 'number', description: 'The limit. Set with `limit_reached`.' },
+  used: {
+    type: 'number',
+    description:
+      'How much of the limit you use now. Set with `limit_reached`, unless only the request is too large.',
+  },
   have: { type: 'number', description: 'Your balance in US dollars. Set with `insufficient_balance`.' },
   need: { type: 'number' },
   deficit: { type: 'number' },

@@ -1,5 +1,6 @@
 /** The named objects of the OpenAPI document. Generated clients get exactly one type for each. */
 import type { TSchema } from 'typebox';
+import { Account, Limit } from '../../../spec/schemas/account.ts';
 import { ApiToken, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../../spec/schemas/audit-event.ts';
 import { Balance, LedgerEntry } from '../../../spec/schemas/balance.ts';
@@ -36,6 +37,8 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   Balance,
   LedgerEntry,
   Topup,
+  Account,
+  Limit,
   ApiToken,
   CreatedApiToken: NewApiToken,
   Webhook,

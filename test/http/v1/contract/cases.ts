@@ -74,6 +74,8 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'ssh_keys.create': () => ({ ...NOTHING, body: { name: 'third', public_key: PUBLIC_KEY } }),
   'ssh_keys.get': ({ keys }) => caseFor('sshKey', keys[0]),
   'ssh_keys.delete': ({ keys }) => caseFor('sshKey', keys[0]),
+  'account.get': () => NOTHING,
+  'limits.list': () => NOTHING,
   'tokens.list': () => NOTHING,
   'tokens.create': () => ({ ...NOTHING, body: { name: 'ci', scope: 'read', expires_at: LATER } }),
   'tokens.delete': ({ token }) => caseFor('token', token),

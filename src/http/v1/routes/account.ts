@@ -1,11 +1,34 @@
-/** API tokens. */
+/** The account: its limits, and its API tokens. */
+import { listLimits } from '../../../domain/customers/limits.ts';
+import { getTokenAccount } from '../../../domain/customers/read.ts';
 import { createTokenByToken, pageTokens, revokeToken } from '../../../domain/tokens/tokens.ts';
 import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { Account, Limit } from '../../../spec/schemas/account.ts';
 import { ApiToken, ApiTokenBody, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { SCOPES } from '../../../spec/scopes.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
-export const TOKEN_ROUTES: readonly Route[] = [
+export const ACCOUNT_ROUTES: readonly Route[] = [
+  route({
+    id: 'account.get',
+    method: 'GET',
+    path: '/account',
+    scope: 'read',
+    summary: 'Retrieve the account',
+    description: 'Includes the token of the request: which one it is, its scope, and when it expires.',
+    reply: Account,
+    run: ({ service, actor }) => getTokenAccount(service, actor),
+  }),
+  listRoute({
+    id: 'limits.list',
+    path: '/account/limits',
+    scope: 'read',
+    summary: 'List the limits of the account',
+    description: 'Shows how much of each limit you use.',
+    list: { filters: {}, sorts: ['name'], defaultSort: 'name' },
+    reply: Limit,
+    run: ({ service, actor, page }) => listLimits(service, actor, page),
+  }),
   listRoute({
     id: 'tokens.list',
     path: '/account/tokens',
