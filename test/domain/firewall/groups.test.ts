@@ -182,7 +182,7 @@ describe('a firewall group', () => {
     );
     const tries = await Promise.allSettled(Array.from({ length: 6 }, () => create()));
     assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 3);
-    assert.deepEqual(await refused(create()), { code: 'limit_reached', extras: { limit: 50 } });
+    assert.deepEqual(await refused(create()), { code: 'limit_reached', extras: { limit: 50, used: 50 } });
   });
 
   it('groups are listed with rules and servers in one statement', async () => {

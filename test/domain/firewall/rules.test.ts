@@ -78,7 +78,7 @@ describe('the rules of a group', () => {
       Array.from({ length: 5 }, () => addRule(service, actor, id, ALLOW_WEB)),
     );
     assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 2);
-    const full = { code: 'limit_reached', extras: { limit } };
+    const full = { code: 'limit_reached', extras: { limit, used: limit } };
     assert.deepEqual(await refused(addRule(service, actor, id, ALLOW_WEB)), full);
   });
 });

@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     const tight = withQuotas({ snapshotsPerServer: 3 });
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => create({}, tight)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
-    assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', limit: 3 });
+    assert.deepEqual(await refusal(create({}, tight)), { code: 'limit_reached', limit: 3, used: 3 });
     await world.runUntilIdle();
   });
 
@@ -136,7 +136,7 @@ describe('a snapshot', () => {
     await world.runUntilIdle();
     const many = await Promise.allSettled([one, other, one, other, one].map(make));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 3);
-    assert.deepEqual(await refusal(make(other)), { code: 'limit_reached', limit: 4 });
+    assert.deepEqual(await refusal(make(other)), { code: 'limit_reached', limit: 4, used: 4 });
     await world.runUntilIdle();
     await world.assertInvariants();
   });

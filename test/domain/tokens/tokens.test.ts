@@ -125,7 +125,7 @@ describe('an API token', () => {
     );
     const tries = await Promise.allSettled(Array.from({ length: 6 }, () => create({}, by)));
     assert.equal(tries.filter((one) => one.status === 'fulfilled').length, 3);
-    await assert.rejects(create({}, by), { code: 'limit_reached', extras: { limit: 50 } });
+    await assert.rejects(create({}, by), { code: 'limit_reached', extras: { limit: 50, used: 50 } });
   });
 
   it('another customer’s token is not found, like an unknown one', async () => {

@@ -63,7 +63,7 @@ test('too many open invoices are rejected with the limit', async () => {
   for (let n = 0; n < limit; n++) await orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 });
   await assert.rejects(orderTopup(world.service, actor, { coin: 'ETH', amount_usd: 30 }), {
     code: 'limit_reached',
-    extras: { limit },
+    extras: { limit, used: limit },
   });
 });
 

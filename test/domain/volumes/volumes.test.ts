@@ -77,7 +77,8 @@ describe('a volume', () => {
     const tight = withQuotas({ volumes: 3 });
     const many = await Promise.allSettled([1, 2, 3, 4, 5].map(() => createVolume(tight, actor, body)));
     assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 2);
-    assert.deepEqual(await refusal(createVolume(tight, actor, body)), { code: 'limit_reached', limit: 3 });
+    const full = { code: 'limit_reached', limit: 3, used: 3 };
+    assert.deepEqual(await refusal(createVolume(tight, actor, body)), full);
   });
 
   it('an attachment is immediate in the response, and the driver follows', async () => {
@@ -251,7 +252,7 @@ describe('volume disk space', () => {
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 2);
     const attached = ids.filter((_, n) => all[n]?.status === 'fulfilled');
     const free = ids.find((id) => !attached.includes(id)) ?? '';
-    const full = { code: 'limit_reached', limit: 25 };
+    const full = { code: 'limit_reached', limit: 25, used: 20 };
     assert.deepEqual(await refusal(attachVolume(tight, actor, free, { server })), full);
     const [first = ''] = attached;
     const grow = (sizeGb: number) => updateVolume(tight, actor, first, { size_gb: sizeGb });

@@ -124,7 +124,7 @@ describe('a webhook', () => {
     const refused = attempts.filter((attempt) => attempt.status === 'rejected');
     assert.equal(refused.length, 5);
     for (const { reason } of refused) {
-      assert.deepEqual([reason.code, reason.extras], ['limit_reached', { limit }]);
+      assert.deepEqual([reason.code, reason.extras], ['limit_reached', { limit, used: limit }]);
     }
     assert.equal((await listWebhooks(service, actor, PAGE)).items.length, limit);
   });

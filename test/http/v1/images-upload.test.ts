@@ -233,7 +233,7 @@ describe('rejected uploads', () => {
     const full = await world.post(token, multipart([ISO]));
     assert.equal(full.status, 422);
     assert.deepEqual(full.body.error.errors, [
-      { field: 'file', issue: 'limit_reached', limit: QUOTAS.customImages },
+      { field: 'file', issue: 'limit_reached', limit: QUOTAS.customImages, used: QUOTAS.customImages },
     ]);
     const again = await world.post(token, multipart([ISO]), headers);
     assert.deepEqual([again.status, again.body], [201, first.body]);

@@ -108,7 +108,7 @@ describe('SSH keys over REST', () => {
     assert.equal(refused.length, 3);
     for (const answer of refused) {
       const [item] = assertApiError(answer, 422, 'unprocessable');
-      assert.deepEqual(item, { field: '', issue: 'limit_reached', limit: 3 });
+      assert.deepEqual(item, { field: '', issue: 'limit_reached', limit: 3, used: 3 });
     }
   });
 

@@ -123,7 +123,7 @@ describe('REST tokens', () => {
     );
     assert.deepEqual(
       assertApiError(await api.post('/account/tokens', { name: 'a', scope: 'read' }), 422, 'unprocessable'),
-      [{ field: '', issue: 'limit_reached', limit: QUOTAS.tokens }],
+      [{ field: '', issue: 'limit_reached', limit: QUOTAS.tokens, used: QUOTAS.tokens }],
     );
     const page = await api.get('/account/tokens?sort=-name&page_size=2&filter[scope]=read');
     assert.deepEqual(

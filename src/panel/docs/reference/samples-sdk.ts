@@ -47,7 +47,8 @@ const LABEL_FIELDS = ['name', 'type', 'action', 'url', 'event_type', 'status'];
 
 function forAwaitLoop(variable: string, iterable: string, { properties = {} }: Schema): string {
   const labelFields = LABEL_FIELDS.filter((field) => field in properties).slice(0, 1);
-  const shown = ['id', ...labelFields].map((field) => `${variable}.${field}`).join(', ');
+  const idFields = 'id' in properties ? ['id'] : [];
+  const shown = [...idFields, ...labelFields].map((field) => `${variable}.${field}`).join(', ');
   return `for await (const ${variable} of ${iterable}) {\n  console.log(${shown});\n}`;
 }
 

@@ -161,11 +161,11 @@ describe('addresses of top-ups', () => {
       await cancelTopup(service, actor, order_ref);
     };
     for (let i = 0; i < 20; i++) await makeAndCancel(SOL);
-    await assert.rejects(makeAndCancel(SOL), { code: 'limit_reached', extras: { limit: 20 } });
+    await assert.rejects(makeAndCancel(SOL), { code: 'limit_reached', extras: { limit: 20, used: 20 } });
     assert.equal(await free(), pooled - 20);
     const paid = await createTopup(world.service, actor, ORDER);
     for (let i = 0; i < 29; i++) await makeAndCancel(ORDER);
-    await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached', extras: { limit: 50 } });
+    await assert.rejects(makeAndCancel(ORDER), { code: 'limit_reached', extras: { limit: 50, used: 50 } });
     // A payment makes room.
     world.btc.pay(paid.deposit_address, 200_000n);
     world.btc.mine();
