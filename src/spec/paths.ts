@@ -23,12 +23,14 @@ export const PANEL_PATHS = {
   webhooks: '/webhooks',
 } as const;
 
-/** Pages of the documentation. */
+/** The documentation: its pages, and what programs read. */
 export const DOCS_PATHS = {
   guides: '/docs/guides',
   changelog: '/docs/changelog',
   api: '/docs/api',
   search: '/docs/search',
+  openApi: '/v1/openapi.json',
+  llms: '/llms.txt',
 } as const;
 
 /** Returns the path of the order form with the choices filled in. */

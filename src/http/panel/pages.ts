@@ -31,7 +31,7 @@ import { SERVER_PAGE } from './servers/overview.ts';
 import { SERVER_REBUILD_PAGE } from './servers/rebuild.ts';
 import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts';
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
-import { DOCS_PAGES } from './site/docs.ts';
+import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
 import { STOREFRONT_PAGES } from './site/storefront.ts';
 
 /** All account pages: signing in, links in mails, and the account itself. */
@@ -94,6 +94,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerPaymentQrCodes(scope, edge);
   registerTotpQrCode(scope, edge);
   registerSiteFiles(scope);
+  registerPlainDocs(scope, edge);
   registerServerCharts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

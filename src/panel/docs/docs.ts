@@ -87,10 +87,34 @@ export function docsView(): DocsView {
 <div class="cards">
 ${card(DOCS_PATHS.api, 'API reference', 'Every operation, with samples for curl, the SDK, and the CLI.')}
 ${card(RULES_PATH, 'Conventions', 'Errors, pagination, idempotency, and rate limits of this service.')}
-${card('/v1/openapi.json', 'OpenAPI document', 'The API in OpenAPI 3.1, for code generators.')}
+${card(DOCS_PATHS.openApi, 'OpenAPI document', 'The API in OpenAPI 3.1, for code generators.')}
 ${card(DOCS_PATHS.changelog, 'Changelog', 'Changes to the API, newest first.')}
+${card(DOCS_PATHS.llms, 'llms.txt', 'These docs as Markdown, for AI assistants.')}
 </div>`,
   };
+}
+
+/** Returns the contents of the documentation in the format of llms.txt: Markdown with absolute links. */
+export function llmsText(site: string, baseUrl: string): string {
+  const guides = GUIDES.map(
+    ({ name, title, summary }) => `- [${title}](${baseUrl}${guidePath(name)}.md): ${summary}\n`,
+  );
+  const about = 'OpenAPI 3.1, with every operation, field, error, and webhook payload.';
+  return `# ${site}
+
+> Virtual and dedicated servers, paid from a prepaid balance in cryptocurrency. Everything works through a
+> REST API with webhooks, an SDK for JavaScript and TypeScript, and a CLI.
+
+## Guides
+
+${guides.join('')}
+## API
+
+- [OpenAPI document](${baseUrl}${DOCS_PATHS.openApi}): ${about}
+- [API reference](${baseUrl}${DOCS_PATHS.api}): every operation, with samples for curl, the SDK, and the CLI.
+- [Changelog](${baseUrl}${DOCS_PATHS.changelog}): changes to the API, newest first.
+- [Plans and prices](${baseUrl}${PANEL_PATHS.plans}): also at ${baseUrl}/v1/plans with an API token.
+`;
 }
 
 function card(path: string, title: string, summary: string): Html {
@@ -116,7 +140,7 @@ function documentView(source: string, fallbackTitle: string): Omit<DocsView, 'pa
   };
 }
 
-function guidePath(name: string): string {
+export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
 }
 

@@ -102,7 +102,8 @@ address that is reserved for you.</li>
 minute or two.</li>
 </ol>
 <p>You can do everything in this panel, with or without JavaScript, or through the
-<a href="${DOCS_PATHS.api}">REST API</a>.
+<a href="${DOCS_PATHS.api}">REST API</a>, which has an <a href="${DOCS_PATHS.openApi}">OpenAPI document</a>.
+For AI assistants, <a href="${DOCS_PATHS.llms}">llms.txt</a> lists the docs.
 <a href="${DOCS_PATHS.guides}/getting-started">Deploy your first server, step by step</a>.</p>`;
 
 function paymentSection({ coins: acceptedCoins, rateLockMinutes, graceDays }: HomeData): Html {

@@ -191,6 +191,22 @@ describe('terms and contact', () => {
 });
 
 describe('well-known files', () => {
+  it('the front page links the OpenAPI document and llms.txt, whose links all work', async () => {
+    const front = await readText('/');
+    for (const path of ['/v1/openapi.json', '/llms.txt']) assert.ok(front.includes(`href="${path}"`), path);
+    const llms = await world.app.inject({ url: '/llms.txt', headers: { host: 'skerry.test' } });
+    assert.match(String(llms.headers['content-type']), /^text\/plain/);
+    const links = [...llms.body.matchAll(/\]\(http:\/\/skerry\.test(\/[^)]+)\)/g)].map(
+      ([, path = '']) => path,
+    );
+    assert.ok(links.includes('/docs/guides/getting-started.md') && links.includes('/v1/openapi.json'));
+    for (const url of links) assert.equal((await world.app.inject({ url })).statusCode, 200, url);
+    const guide = await world.app.inject({ url: '/docs/guides/api.md', headers: { host: 'skerry.test' } });
+    assert.match(String(guide.headers['content-type']), /^text\/markdown/);
+    assert.match(guide.body, /^# Using the REST API\n/);
+    assert.ok(!guide.body.includes('skerry.example'));
+  });
+
   it('favicon.ico and robots.txt are served and cacheable', async () => {
     const icon = await world.app.inject({ url: '/favicon.ico' });
     assert.equal(icon.headers['content-type'], 'image/png');

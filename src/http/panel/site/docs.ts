@@ -4,6 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
 import { BoundedMap } from '../../../kernel/bounded-map.ts';
 import { fail } from '../../../kernel/fail.ts';
 import {
@@ -11,7 +12,9 @@ import {
   docsContents,
   docsView,
   GUIDES,
+  guidePath,
   guideView,
+  llmsText,
   PLACEHOLDER_BASE_URL,
 } from '../../../panel/docs/docs.ts';
 import { buildIndex, type DocsIndex } from '../../../panel/docs/index.ts';
@@ -86,6 +89,26 @@ export const DOCS_PAGES: readonly PanelPage[] = [
     },
   }),
 ];
+
+/** An hour: the guides change only when the operator installs a new version. */
+const CACHE_HEADERS = { 'cache-control': 'public, max-age=3600' };
+
+/** Registers the documentation for programs: `llms.txt`, which lists it, and each guide as Markdown. */
+export function registerPlainDocs(scope: FastifyInstance, edge: Edge): void {
+  const serve = (path: string, type: string, text: (baseUrl: string) => string): void => {
+    scope.get(path, (request, reply) => {
+      reply
+        .headers({ 'content-type': `${type}; charset=utf-8`, ...CACHE_HEADERS })
+        .send(text(resolveBaseUrl({ edge, request })));
+    });
+  };
+  serve(DOCS_PATHS.llms, 'text/plain', (baseUrl) => llmsText(edge.service.settings.siteName, baseUrl));
+  for (const { name } of GUIDES) {
+    serve(`${guidePath(name)}.md`, 'text/markdown', (baseUrl) =>
+      guideText(name).replaceAll(PLACEHOLDER_BASE_URL, baseUrl),
+    );
+  }
+}
 
 const viewCache = new BoundedMap<string, Map<string, View>>(CACHED_BASE_URLS_MAX);
 

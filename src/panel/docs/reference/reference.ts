@@ -85,7 +85,7 @@ ${codeBlock(firstCall(baseUrl), { language: 'sh' })}
 <p>Read the <a href="${RULES_PATH}">conventions</a> first: errors, pagination, idempotency, and rate
 limits. Every page shows samples for curl, the <a href="${DOCS_PATHS.guides}/sdk">SDK</a>, and the
 <a href="${DOCS_PATHS.guides}/cli">CLI</a>. For code generators, there is an
-<a href="/v1/openapi.json">OpenAPI 3.1 document</a>. The <a href="${DOCS_PATHS.changelog}">changelog</a>
+<a href="${DOCS_PATHS.openApi}">OpenAPI 3.1 document</a>. The <a href="${DOCS_PATHS.changelog}">changelog</a>
 lists every change.</p>
 <h2 id="operations">Operations</h2>
 <div class="operations">${resources}</div>`,
