@@ -149,8 +149,8 @@ export const QUOTAS = {
 } as const;
 
 /**
- * The quotas as the API and the panel show them, by name. Rules per firewall group are only in the docs:
- * `per` has no word for it.
+ * The quotas as the API and the panel show them, by name. Decision 25 says why two quotas are only in the
+ * docs.
  */
 export const SHOWN_QUOTAS = [
   { name: 'api_tokens', title: 'API tokens', quota: 'tokens', per: 'account' },
@@ -176,7 +176,7 @@ export const SHOWN_QUOTAS = [
     per: 'account',
   },
   { name: 'volumes', title: 'Volumes', quota: 'volumes', per: 'account' },
-  { name: 'volumes_disk_gb', title: 'Volumes, GiB in total', quota: 'volumesDiskGb', per: 'account' },
+  { name: 'volumes_disk_gb', title: 'Volumes, GiB on disk', quota: 'volumesDiskGb', per: 'account' },
   { name: 'webhooks', title: 'Webhooks', quota: 'webhooks', per: 'account' },
 ] as const satisfies readonly ShownQuota[];
 

@@ -39,7 +39,7 @@ export function listCommand<T, A extends Arguments = {}, O extends Options = {}>
   return command({
     ...row,
     ...(row.name.endsWith(' list') ? { aliases: ['ls'] } : {}),
-    options: { ...row.options, ...LIST_OPTIONS },
+    options: { ...LIST_OPTIONS, ...row.options },
     run: async ({ skerry, output, terminal }, { sort, limit = DEFAULT_LIMIT, ...others }) => {
       const given = others as ParsedValues<A> & ParsedValues<O>;
       const wanted = omitUndefined((await filter?.(given, skerry)) ?? given);

@@ -1744,7 +1744,7 @@ export interface components {
             /** @constant */
             object: "account";
             /**
-             * @description `frozen`: the operator has stopped the account from ordering and topping up.
+             * @description `frozen` by the operator: you can read, but not change anything.
              * @enum {string}
              */
             status: "active" | "frozen";

@@ -18,15 +18,17 @@ import type { ScopedActor, Service } from '../context.ts';
 
 type Quota = keyof typeof QUOTAS;
 
-/** The operator may have lowered a quota below what is in use. Counting stops here. */
-const COUNTED_MAX = 10_000;
+/** The operator may have lowered a quota below the number in use. Counting stops here. */
+const COUNTED_MAX = 1_000_000;
 
 /** Returns all limits by name. */
 export async function readLimits(service: Service, actor: ScopedActor): Promise<Limit[]> {
+  const { mode, quotas } = service.settings;
   const used = await readUsage(service, actor);
-  return SHOWN_QUOTAS.map(({ name, quota, per }) => {
-    const limit = service.settings.quotas[quota];
-    return { object: 'limit', name, limit, used: used[quota] ?? null, per };
+  // The sandbox does not enforce this quota: its addresses are free.
+  const shown = SHOWN_QUOTAS.filter(({ quota }) => mode !== 'sandbox' || quota !== 'unpaidTopupsPerDay');
+  return shown.map(({ name, quota, per }) => {
+    return { object: 'limit', name, limit: quotas[quota], used: used[quota] ?? null, per };
   });
 }
 
@@ -47,28 +49,28 @@ export async function listLimits(
 
 /** Returns the use of each quota per account. Top-ups are only for the scope `billing`. */
 async function readUsage(
-  { reads, clock }: Service,
+  { db, clock }: Service,
   { customerId, scope }: ScopedActor,
 ): Promise<Partial<Record<Quota, number>>> {
   const [servers, tokens, webhooks, sshKeys, volumes, volumesDiskGb, snapshots, images, firewallGroups] =
     await Promise.all([
-      readServerCount(reads, customerId),
-      countTokens(reads, customerId, COUNTED_MAX),
-      countWebhooks(reads, customerId, COUNTED_MAX),
-      countSshKeys(reads, customerId, COUNTED_MAX),
-      countVolumes(reads, customerId, COUNTED_MAX),
-      sumVolumeDisk(reads, customerId),
-      countSnapshots(reads, customerId, COUNTED_MAX),
-      readImageUsage(reads, customerId),
-      countGroups(reads, customerId, COUNTED_MAX),
+      readServerCount(db, customerId),
+      countTokens(db, customerId, COUNTED_MAX),
+      countWebhooks(db, customerId, COUNTED_MAX),
+      countSshKeys(db, customerId, COUNTED_MAX),
+      countVolumes(db, customerId, COUNTED_MAX),
+      sumVolumeDisk(db, customerId),
+      countSnapshots(db, customerId, COUNTED_MAX),
+      readImageUsage(db, customerId),
+      countGroups(db, customerId, COUNTED_MAX),
     ]);
   const owned = { servers, tokens, webhooks, sshKeys, volumes, volumesDiskGb, snapshots, firewallGroups };
   const ofImages = { customImages: images.count, customImagesGb: toGib(images.bytes) };
   if (!scopeCovers(scope, 'billing')) return { ...owned, ...ofImages };
   const since = new Date(clock.now().getTime() - DAY_MS);
   const [openTopups, unpaid] = await Promise.all([
-    countOpenTopups(reads, customerId),
-    countUnpaidTopups(reads, customerId, { since, coins: [] }),
+    countOpenTopups(db, customerId),
+    countUnpaidTopups(db, customerId, { since, coins: [] }),
   ]);
   return { ...owned, ...ofImages, openTopups, unpaidTopupsPerDay: unpaid.all };
 }

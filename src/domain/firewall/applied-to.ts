@@ -11,7 +11,7 @@ import { driverCapabilities } from '../servers/hardware.ts';
 
 type ServerList = 'applied_to' | 'attach' | 'detach';
 /** The servers of a request: the whole list, and those to add to it and to remove from it. */
-export type ServerLists = Pick<FirewallGroupPatch, ServerList>;
+type ServerLists = Pick<FirewallGroupPatch, ServerList>;
 
 /** The servers that a request names, and the rows found for them, locked. */
 interface RequestedServers {
@@ -36,11 +36,11 @@ export async function lockRequestedServers(
   const named = Object.values(lists).filter((ids) => ids !== undefined);
   if (named.length === 0) return { lists, byId: new Map() };
   const known = named.flat().filter((id) => id !== undefined);
-  const rows = await lockCandidates(tx, actor.customerId, known, groupId);
+  const rows = await lockCandidates(tx, actor.customerId, known, lists.applied_to ? groupId : null);
   return { lists, byId: new Map(rows.map((row) => [row.id, row])) };
 }
 
-export interface AppliedChange {
+interface AppliedChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }

@@ -49,10 +49,11 @@ export function checkGroup(
 
 /** Checks that no server is to be both attached and detached. */
 export function checkServerLists({ attach = [], detach = [] }: FirewallGroupPatch): void {
-  const both = detach.flatMap((id, index) => (attach.includes(id) ? [index] : []));
-  if (both.length === 0) return;
+  const attached = new Set(attach);
+  const index = detach.findIndex((id) => attached.has(id));
+  if (index === -1) return;
   invalidRequest(
-    both.map((index) => ({ field: `detach.${index}`, issue: 'invalid_value' })),
+    [{ field: `detach.${index}`, issue: 'invalid_value' }],
     'A server is in both attach and detach. Send it in one of them.',
   );
 }

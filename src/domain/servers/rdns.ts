@@ -79,9 +79,10 @@ function changedRdns(
     if (host === null) records.delete(address);
     else if (host !== undefined) records.set(address, host);
   }
-  const count = [...records.keys()].filter((address) => address !== ipv4).length;
-  if (count > limit) {
-    quotaExceeded('rdnsPerServer', limit, { field: 'address' });
+  const count = (addresses: Iterable<string>) => [...addresses].filter((one) => one !== ipv4).length;
+  if (count(records.keys()) > limit) {
+    const used = count(Object.keys(server.rdns));
+    quotaExceeded('rdnsPerServer', limit, { field: 'address', used });
   }
   return Object.fromEntries(records);
 }

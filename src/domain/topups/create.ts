@@ -1,5 +1,5 @@
 /** Creates an invoice: within the quota, with its own address and the current rate. */
-import { Failure, fail, requireQuota } from '../../kernel/fail.ts';
+import { Failure, fail, quotaExceeded, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber, newSecretToken } from '../../kernel/ids.ts';
 import { coinUnitsDue } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -189,7 +189,7 @@ export async function withTopupSlot<T>(
 ): Promise<T> {
   const others = inProgress.get(customerId) ?? 0;
   const { openTopups } = settings.quotas;
-  requireQuota('openTopups', openTopups, others);
+  if (others >= openTopups) quotaExceeded('openTopups', openTopups);
   inProgress.set(customerId, others + 1);
   try {
     return await create();

@@ -89,7 +89,7 @@ ${card(DOCS_PATHS.api, 'API reference', 'Every operation, with samples for curl,
 ${card(RULES_PATH, 'Conventions', 'Errors, pagination, idempotency, and rate limits of this service.')}
 ${card(DOCS_PATHS.openApi, 'OpenAPI document', 'The API in OpenAPI 3.1, for code generators.')}
 ${card(DOCS_PATHS.changelog, 'Changelog', 'Changes to the API, newest first.')}
-${card(DOCS_PATHS.llms, 'llms.txt', 'These docs as Markdown, for AI assistants.')}
+${card(DOCS_PATHS.llms, 'llms.txt', 'The guides as Markdown, for AI assistants.')}
 </div>`,
   };
 }
@@ -102,8 +102,8 @@ export function llmsText(site: string, baseUrl: string): string {
   const about = 'OpenAPI 3.1, with every operation, field, error, and webhook payload.';
   return `# ${site}
 
-> Virtual and dedicated servers, paid from a prepaid balance in cryptocurrency. Everything works through a
-> REST API with webhooks, an SDK for JavaScript and TypeScript, and a CLI.
+> Virtual and dedicated servers, paid from a balance that you top up with cryptocurrency. Everything works
+> through a REST API with webhooks, an SDK for JavaScript and TypeScript, and a CLI.
 
 ## Guides
 
@@ -142,6 +142,15 @@ function documentView(source: string, fallbackTitle: string): Omit<DocsView, 'pa
 
 export function guidePath(name: string): string {
   return `${DOCS_PATHS.guides}/${name}`;
+}
+
+/** Returns a guide as Markdown, with links that work below its address. */
+export function guideMarkdown(source: string, baseUrl: string): string {
+  const links = /\[([^\]]+)\]\((\.\.\/[^)]+)\)/g;
+  return source.replaceAll(PLACEHOLDER_BASE_URL, baseUrl).replace(links, (_, text: string, href: string) => {
+    const path = resolveLink(href);
+    return path === null ? text : `[${text}](${path})`;
+  });
 }
 
 /** Links between Markdown files lead to their pages. Links to other files become plain text. */

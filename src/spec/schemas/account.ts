@@ -7,7 +7,7 @@ export const Account = Type.Object({
   id: Id('cus_'),
   object: Type.Literal('account'),
   status: oneOf(['active', 'frozen'], {
-    description: '`frozen`: the operator has stopped the account from ordering and topping up.',
+    description: '`frozen` by the operator: you can read, but not change anything.',
   }),
   email: nullable(Type.String({ description: 'Null for a token whose scope is not `billing`.' })),
   created_at: Time,

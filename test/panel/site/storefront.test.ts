@@ -200,7 +200,17 @@ describe('well-known files', () => {
       ([, path = '']) => path,
     );
     assert.ok(links.includes('/docs/guides/getting-started.md') && links.includes('/v1/openapi.json'));
-    for (const url of links) assert.equal((await world.app.inject({ url })).statusCode, 200, url);
+    for (const url of links) {
+      const page = await world.app.inject({ url });
+      assert.equal(page.statusCode, 200, url);
+      if (!url.endsWith('.md')) continue;
+      for (const [, href = ''] of page.body.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+        const target = new URL(href, `http://skerry.test${url}`);
+        if (target.host !== 'skerry.test' || target.pathname.startsWith('/account')) continue;
+        const { statusCode } = await world.app.inject({ url: target.pathname });
+        assert.ok(statusCode < 400, `${url}: ${href}`);
+      }
+    }
     const guide = await world.app.inject({ url: '/docs/guides/api.md', headers: { host: 'skerry.test' } });
     assert.match(String(guide.headers['content-type']), /^text\/markdown/);
     assert.match(guide.body, /^# Using the REST API\n/);

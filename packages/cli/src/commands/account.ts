@@ -1,6 +1,7 @@
 import type { Account, Limit } from '@skerry/sdk';
 import { command } from '../command.ts';
 import { listCommand } from '../lists.ts';
+import { text } from '../options.ts';
 import { type Column, fields, formatTime, times } from '../output/format.ts';
 
 const ACCOUNT_COLUMNS: readonly Column<Account>[] = [
@@ -32,8 +33,9 @@ export const limits = listCommand({
   name: 'limits',
   about: 'List the limits of the account, and how much of each is used',
   operations: ['limits.list'],
-  options: {},
+  options: { sort: text('field', 'Sort by name; -name reverses the order') },
   columns: fields<Limit>('name', 'used', 'limit', 'per'),
   example: 'skerry limits',
+  filter: () => ({}),
   list: (skerry, query) => skerry.limits.list(query),
 });

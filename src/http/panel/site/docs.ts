@@ -12,6 +12,7 @@ import {
   docsContents,
   docsView,
   GUIDES,
+  guideMarkdown,
   guidePath,
   guideView,
   llmsText,
@@ -104,9 +105,7 @@ export function registerPlainDocs(scope: FastifyInstance, edge: Edge): void {
   };
   serve(DOCS_PATHS.llms, 'text/plain', (baseUrl) => llmsText(edge.service.settings.siteName, baseUrl));
   for (const { name } of GUIDES) {
-    serve(`${guidePath(name)}.md`, 'text/markdown', (baseUrl) =>
-      guideText(name).replaceAll(PLACEHOLDER_BASE_URL, baseUrl),
-    );
+    serve(`${guidePath(name)}.md`, 'text/markdown', (baseUrl) => guideMarkdown(guideText(name), baseUrl));
   }
 }
 

@@ -116,6 +116,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   plans: 'The plans that you can order.',
   regions: 'The regions where you can deploy servers.',
   ssh_keys: 'Public keys that we install on new servers.',
+  account: 'Your account, and the token that you use.',
+  limits: 'The quotas of your account, and how much of each you use.',
   tokens: 'API tokens of your account.',
   balance: 'The balance that pays for your servers.',
   ledger: 'Every credit and debit of your balance.',

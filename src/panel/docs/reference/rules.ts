@@ -35,7 +35,7 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   not_found: 'The referenced resource does not exist, or is not yours.',
   unavailable: 'Not available right now. `retry_after_s` contains the seconds to wait, if known.',
   insufficient_balance: 'Insufficient balance. `have`, `need`, and `deficit` are in US dollars.',
-  limit_reached: 'The account reached its quota. `limit` contains the quota.',
+  limit_reached: 'The account reached its quota. `limit` contains the quota, and `used` the number in use.',
 };
 
 const SCOPE_DETAILS: Record<Scope, string> = {

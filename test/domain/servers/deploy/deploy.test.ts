@@ -231,7 +231,7 @@ describe('a deploy', () => {
     await servers(QUOTAS.servers);
     const failure = await refusal(() => buy());
     assert.equal(failure.code, 'limit_reached');
-    assert.deepEqual(failure.extras, { limit: QUOTAS.servers });
+    assert.deepEqual(failure.extras, { limit: QUOTAS.servers, used: QUOTAS.servers });
     await servers(QUOTAS.servers - 1);
     assert.ok(await buy());
   });
