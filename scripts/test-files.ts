@@ -19,9 +19,6 @@ const RUNS_ALONE = new RegExp(
   'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns)|' +
     'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
 );
-/** A file that drives a browser, a coin node, a DNS server, or QEMU. */
-const DRIVES_PROGRAMS = /^test\/drivers\/(?:chain\/(?:evm|monero|utxo)|compute\/qemu)\/|^test\/real\//;
-const IMPORTS_PROGRAMS = /support\/(?:chromium|firefox|installed-programs|pdns|qemu-world)/;
 const FILES_PER_PROCESS = 12;
 
 /**
@@ -88,11 +85,12 @@ function canShare(file: string): boolean {
 }
 
 /**
- * Returns whether the file's outcome also depends on a program that is not ours: a browser that starts late,
- * or a node that loses a port to another process.
+ * Returns whether a repetition of the file tries the same things. It does not if its inputs are random, or if
+ * the process of a whole group failed.
  */
-export function drivesOutsidePrograms(file: string): boolean {
-  return DRIVES_PROGRAMS.test(relative(ROOT, file)) || IMPORTS_PROGRAMS.test(readFileSync(file, 'utf8'));
+export function canRepeat(file: string): boolean {
+  const isOurs = file.startsWith(TEST) && existsSync(file);
+  return isOurs && !/from 'fast-check'|randomInt|Math\.random/.test(readFileSync(file, 'utf8'));
 }
 
 function writeGroup(files: readonly string[], index: number, folder: string): string {

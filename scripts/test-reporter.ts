@@ -1,7 +1,7 @@
 /**
  * A reporter that prints nothing for a passing test. It prints each failure when it happens, then the output
- * of the failed files, every skipped test with its reason, and Node's own summary. It writes the list of
- * failed files to SKERRY_TEST_FAILED, as JSON, and at the soak level it prints the diagnostics of the tests.
+ * of the failed files, every skipped test with its reason, and Node's own summary. It writes the files whose
+ * tests failed to SKERRY_TEST_FAILED, as JSON, and at the soak level it prints the diagnostics of the tests.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -19,6 +19,7 @@ const FULL_ONLY_REASON = 'runs in npm run test:full';
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const printed = new Map<string, string>();
   const failed = new Set<string>();
+  const failedFiles = new Set<string>();
   const durations = new Map<string, number>();
   const skipped: string[] = [];
   const summary: string[] = [];
@@ -29,6 +30,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       printed.set(processOf(data), (printed.get(processOf(data)) ?? '') + data.message);
     } else if (type === 'test:fail') {
       failed.add(processOf(data));
+      if (!isParentFailure(data)) failedFiles.add(testFileOf(data));
       yield formatFailure(data);
     } else if (type === 'test:pass' && data.skip === FULL_ONLY_REASON) {
       fullOnlyCount += 1;
@@ -46,7 +48,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     if (text) yield `\n${relativePath(file)} printed:\n${indent(text)}\n`;
   }
   const { SKERRY_TEST_FAILED } = process.env;
-  if (SKERRY_TEST_FAILED) writeFileSync(SKERRY_TEST_FAILED, JSON.stringify([...failed]));
+  if (SKERRY_TEST_FAILED) writeFileSync(SKERRY_TEST_FAILED, JSON.stringify([...failedFiles]));
   if (skipped.length > 0) yield `\nskipped:\n${skipped.join('')}\n`;
   if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites run only in npm run test:full\n`;
   yield summary.join('');
@@ -80,10 +82,19 @@ function processOf(data: { readonly file?: string | undefined; readonly entryFil
   return data.entryFile ?? data.file ?? '';
 }
 
+/** Returns the file of one test; the process may have been started for a group of files. */
+function testFileOf(data: FailedTest): string {
+  return data.file?.endsWith('.test.ts') === true ? data.file : processOf(data);
+}
+
+/** A parent fails because a child failed, and the child was already shown. */
+function isParentFailure({ details: { error } }: FailedTest): boolean {
+  return 'failureType' in error && error.failureType === 'subtestsFailed';
+}
+
 function formatFailure(data: FailedTest): string {
   const { error } = data.details;
-  // A parent fails because a child failed, and the child was already shown.
-  if ('failureType' in error && error.failureType === 'subtestsFailed') return '';
+  if (isParentFailure(data)) return '';
   const lines = (describeExit(error) ?? formatCause(error.cause ?? error))
     .split('\n')
     .filter((line) => !/^\s+at .*node:internal\/[^{]*$/.test(line));

@@ -15,13 +15,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
-import {
-  drivesOutsidePrograms,
-  filesOfLevel,
-  findTestFiles,
-  groupTestFiles,
-  takeTurns,
-} from './test-files.ts';
+import { canRepeat, filesOfLevel, findTestFiles, groupTestFiles, takeTurns } from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -122,17 +116,17 @@ function serverSettings(text: string): object {
 }
 
 /**
- * Runs the tests, and repeats a few failed files if all of them drive outside programs, which can fail by
- * themselves. The repetition is alone on the machine and tries the same items. Resolves to the exit code.
+ * Runs the tests, and repeats a few failed files, because a stalled machine or a program that is not ours can
+ * fail a test. The repetition is alone on the machine and tries the same items. Resolves to the exit code.
  */
 async function runAndRepeat(files: readonly string[], folder: string, server: object): Promise<number> {
   const code = await runTests(files, folder, server);
   if (code === 0 || stopSignal !== null) return code;
   const failed = JSON.parse(await readFile(join(folder, FAILED_FILES), 'utf8')) as string[];
-  const mayRepeat = failed.length <= MAX_REPEATED_FILES && failed.every(drivesOutsidePrograms);
+  const mayRepeat = failed.length <= MAX_REPEATED_FILES && failed.every(canRepeat);
   if (failed.length === 0 || !mayRepeat) return code;
   const names = failed.map((file) => relative(ROOT, file)).join(', ');
-  log(`\nrepeating ${names}, because outside programs take part`);
+  log(`\nrepeating alone: ${names}`);
   const repeated = await runTests(failed, folder, server, 1);
   log(repeated === 0 ? `passed when repeated: ${names}` : `failed twice: ${names}`);
   return repeated;
