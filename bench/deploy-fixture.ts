@@ -89,6 +89,8 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     ssh_public_keys: [],
     tags: [],
     labels: {},
+    protect_delete: false,
+    protect_rebuild: false,
     billing_months: 1,
     auto_renew: true,
     price_cents_month: 500n,

@@ -68,6 +68,12 @@ export function requireQuota(quota: Quota, limit: number, used: number, details?
   if (used >= limit) quotaExceeded(quota, limit, { ...details, used });
 }
 
+/** Throws because the customer protected the resource. The message says how to lift the protection. */
+export function refuseProtected(member: 'delete' | 'rebuild', message: string): never {
+  const field = `protection.${member}`;
+  fail('protected', { field }, `${message} Set \`${field}\` to false first.`);
+}
+
 /** Throws when the cost exceeds the balance, and states the deficit. */
 export function insufficientBalance(haveCents: bigint, needCents: bigint): never {
   const deficitCents = needCents - haveCents;

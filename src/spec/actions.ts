@@ -77,6 +77,7 @@ export const ACTIONS = [
   // Detached, to another host.
   'volume.move',
   'snapshot.create',
+  'snapshot.update',
   'snapshot.finish',
   'snapshot.fail',
   'snapshot.delete',

@@ -39,6 +39,7 @@ export const V1_ISSUES = [
   'unavailable',
   'insufficient_balance',
   'limit_reached',
+  'protected',
 ] as const;
 export type V1Issue = (typeof V1_ISSUES)[number];
 
@@ -202,6 +203,8 @@ export const FAILURES = {
     'conflict_state',
     'The resource is in a state that does not allow this operation.',
   ),
+  /** Always with `field`. */
+  protected: failure(409, 'conflict_state', 'This resource is protected.', { issue: 'protected' }),
   forbidden_scope: failure(
     403,
     'forbidden_scope',

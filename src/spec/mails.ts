@@ -38,6 +38,8 @@ export interface MailData {
     readonly balanceCents: bigint;
     /** The end of the grace period; null if no date is set for the deletion. */
     readonly destroyAt: Date | null;
+    /** It is protected against deletion, which the end of the grace period ignores. */
+    readonly isProtected?: boolean;
   };
   /** 7, 3, and 1 days before the end of the grace period. */
   destruction_warning: {
@@ -48,6 +50,7 @@ export interface MailData {
     readonly months: number;
     readonly priceCents: bigint;
     readonly balanceCents: bigint;
+    readonly isProtected?: boolean;
   };
   /** After the grace period only: a customer who deletes a server needs no mail. */
   server_destroyed: {

@@ -45,6 +45,7 @@ export const OPERATIONS = [
   'snapshots.list',
   'snapshots.create',
   'snapshots.get',
+  'snapshots.update',
   'servers.restore',
   'snapshots.delete',
   'firewall_groups.list',

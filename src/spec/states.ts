@@ -80,12 +80,16 @@ export const SERVER_ACTIONS = {
   // Detaches a volume, or removes the server from a firewall group.
   detach: SERVER_STATUSES,
   update: ['provisioning', 'installing', 'running', 'stopped', 'suspended'],
+  protect: ['provisioning', 'installing', 'running', 'stopped', 'suspended'],
   destroy: SERVER_STATUSES,
 } as const satisfies Record<string, readonly ServerStatus[]>;
 export type ServerAction = keyof typeof SERVER_ACTIONS;
 
-/** Operations that a server suspended by the operator still accepts. */
-const ALLOWED_WHILE_FROZEN: readonly ServerAction[] = ['destroy'];
+/**
+ * Operations that a server suspended by the operator still accepts. Its protection must be one of them, or a
+ * protected server could not be deleted.
+ */
+const ALLOWED_WHILE_FROZEN: readonly ServerAction[] = ['destroy', 'protect'];
 
 /** Whether the server's state allows this action now. */
 export function can(
@@ -100,7 +104,13 @@ export function can(
 }
 
 /** Actions that run next to an operation in progress. Every other action waits until it is done. */
-const ALLOWED_DURING_OPERATION: readonly ServerAction[] = ['console', 'detach', 'update', 'destroy'];
+const ALLOWED_DURING_OPERATION: readonly ServerAction[] = [
+  'console',
+  'detach',
+  'update',
+  'protect',
+  'destroy',
+];
 
 export function mustWaitForOperation(action: ServerAction): boolean {
   return !ALLOWED_DURING_OPERATION.includes(action);
@@ -133,6 +143,7 @@ const ACTION_PHRASES: Record<ServerAction, string> = {
   attach: 'attach a volume',
   detach: 'detach a volume',
   update: 'change it',
+  protect: 'change its protection',
   destroy: 'delete it',
 };
 

@@ -4,7 +4,7 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
 import { BY_CREATION, countUpTo, type Page, type PageSource, readPage } from './page.ts';
-import { parametersFor } from './parameters.ts';
+import { assignmentsFor, parametersFor } from './parameters.ts';
 
 export interface SnapshotRow {
   readonly id: string;
@@ -24,6 +24,7 @@ export interface SnapshotRow {
   /** Decimal text with two decimals; 0 until ready. */
   readonly size_gb: string;
   readonly status: SnapshotStatus;
+  readonly protect_delete: boolean;
   /** When the host was lost that had it. */
   readonly lost_at: Date | null;
   readonly expires_at: Date | null;
@@ -31,9 +32,10 @@ export interface SnapshotRow {
 }
 
 const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, shared, begun, name,
-  size_gb, status, lost_at, expires_at, created_at`;
+  size_gb, status, protect_delete, lost_at, expires_at, created_at`;
 
-const NEW = 'id, customer_id, server_id, region_id, disk_gb, image_id, name, expires_at, created_at';
+const NEW =
+  'id, customer_id, server_id, region_id, disk_gb, image_id, name, protect_delete, expires_at, created_at';
 
 export type NewSnapshot = Omit<
   SnapshotRow,
@@ -201,6 +203,20 @@ export async function loseSnapshot(tx: Sql, id: string): Promise<SnapshotRow | u
       where id = $1 and lost_at is not null and status <> 'error' returning ${COLUMNS}`,
     [id],
   );
+}
+
+/** Updates name, expiry, and protection. The caller holds the snapshot's lock. */
+export async function updateSnapshot(
+  tx: Sql,
+  change: Pick<SnapshotRow, 'id' | 'name' | 'expires_at' | 'protect_delete'>,
+): Promise<SnapshotRow> {
+  const row = await tx.row<SnapshotRow>(
+    `update snapshots set ${assignmentsFor('name, expires_at, protect_delete')}
+      where id = $id returning ${COLUMNS}`,
+    change,
+  );
+  if (!row) throw new Error('a locked snapshot does not exist');
+  return row;
 }
 
 export async function deleteSnapshot(tx: Sql, id: string): Promise<void> {

@@ -78,6 +78,7 @@ const WRITES: Calls = {
 const DELETES: Calls = {
   'firewall_rules.delete': (s, e) => s.firewallRules.delete(e.group.idle, e.rule.ofIdle),
   'firewall_groups.delete': (s, e) => s.firewallGroups.delete(e.group.idle),
+  'snapshots.update': (s, e) => s.snapshots.update(e.snapshot, { protection: { delete: true } }),
   'snapshots.delete': (s, e) => s.snapshots.delete(e.snapshot),
   'volumes.delete': (s, e) => s.volumes.delete(e.volume.spare),
   'webhooks.delete': (s, e) => s.webhooks.delete(e.webhook.other),

@@ -103,8 +103,8 @@ describe('the actions on a server', () => {
     const allowed = (status: (typeof SERVER_STATUSES)[number]) =>
       (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter((action) => can({ ...none, status }, action));
     const disk = ['rebuild', 'restore', 'snapshot', 'attach', 'detach'];
-    assert.deepEqual(allowed('provisioning'), ['detach', 'update', 'destroy']);
-    assert.deepEqual(allowed('installing'), ['detach', 'update', 'destroy']);
+    assert.deepEqual(allowed('provisioning'), ['detach', 'update', 'protect', 'destroy']);
+    assert.deepEqual(allowed('installing'), ['detach', 'update', 'protect', 'destroy']);
     assert.deepEqual(allowed('running'), [
       'reboot',
       'rescue',
@@ -112,9 +112,10 @@ describe('the actions on a server', () => {
       'console',
       ...disk,
       'update',
+      'protect',
       'destroy',
     ]);
-    assert.deepEqual(allowed('stopped'), ['start', ...disk, 'update', 'destroy']);
+    assert.deepEqual(allowed('stopped'), ['start', ...disk, 'update', 'protect', 'destroy']);
     assert.deepEqual(allowed('destroying'), ['detach', 'destroy']);
   });
 
@@ -122,7 +123,7 @@ describe('the actions on a server', () => {
     const immediate = (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter(
       (action) => !mustWaitForOperation(action),
     );
-    assert.deepEqual(immediate, ['console', 'detach', 'update', 'destroy']);
+    assert.deepEqual(immediate, ['console', 'detach', 'update', 'protect', 'destroy']);
   });
 
   it('a suspended server allows few actions, depending on the reason', () => {
@@ -136,11 +137,11 @@ describe('the actions on a server', () => {
     );
     assert.deepEqual(allowed, {
       // It resumes automatically once the balance covers the next cycle.
-      balance: ['detach', 'update', 'destroy'],
-      not_renewed: ['start', 'detach', 'update', 'destroy'],
-      operator: ['destroy'],
+      balance: ['detach', 'update', 'protect', 'destroy'],
+      not_renewed: ['start', 'detach', 'update', 'protect', 'destroy'],
+      operator: ['protect', 'destroy'],
       // It resumes automatically once the balance is zero or more.
-      negative_balance: ['detach', 'update', 'destroy'],
+      negative_balance: ['detach', 'update', 'protect', 'destroy'],
     });
   });
 

@@ -42,7 +42,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a server
-         * @description Permanently deletes a server, in any status. The status is `destroying` until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its snapshots are kept. A server that never ran is refunded in full.
+         * @description Permanently deletes a server, in any status, unless it is protected. The status is `destroying` until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its snapshots are kept. A server that never ran is refunded in full.
          *
          *     Scope: `write`.
          */
@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Update a server
-         * @description Replaces `tags` and `labels` as a whole. If you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes automatically.
+         * @description Replaces `tags` and `labels` as a whole; `protection` changes only the members that it names. If you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes automatically.
          *
          *     Scope: `write`.
          */
@@ -671,7 +671,7 @@ export interface paths {
         head?: never;
         /**
          * Update a volume
-         * @description Renames or enlarges a volume. It grows online. You resize the file system on it yourself.
+         * @description Renames or enlarges a volume, or changes its protection. It grows online. You resize the file system on it yourself.
          *
          *     Scope: `write`.
          */
@@ -787,7 +787,13 @@ export interface paths {
         delete: operations["snapshots.delete"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update a snapshot
+         * @description Changes its name, its expiry, or its protection.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["snapshots.update"];
         trace?: never;
     };
     "/firewall/groups": {
@@ -1136,7 +1142,7 @@ export interface components {
                     /** @description The dotted path of the field. Empty for the request as a whole. */
                     field: string;
                     /** @enum {string} */
-                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached";
+                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected";
                     min?: number;
                     max?: number;
                     /** @description The allowed values. Set with `invalid_value`. */
@@ -1215,6 +1221,12 @@ export interface components {
             tags: string[];
             labels: {
                 [key: string]: string;
+            };
+            protection: {
+                /** @description Whether DELETE is refused with 409. */
+                delete: boolean;
+                /** @description Whether rebuild and restore are refused with 409. */
+                rebuild: boolean;
             };
             billing_months: number;
             /** @description Whether the next cycle is charged when this one ends. */
@@ -1296,6 +1308,12 @@ export interface components {
             tags: string[];
             labels: {
                 [key: string]: string;
+            };
+            protection: {
+                /** @description Whether DELETE is refused with 409. */
+                delete: boolean;
+                /** @description Whether rebuild and restore are refused with 409. */
+                rebuild: boolean;
             };
             billing_months: number;
             /** @description Whether the next cycle is charged when this one ends. */
@@ -1400,10 +1418,14 @@ export interface components {
             status: "creating" | "ready" | "error";
             /**
              * Format: date-time
-             * @description When it is deleted automatically; null: never.
+             * @description When it is deleted automatically; null: never. A protected snapshot stays, and is deleted once its protection is lifted.
              * @example 2026-01-31T12:00:00Z
              */
             expires_at: string | null;
+            protection: {
+                /** @description Whether DELETE is refused with 409. */
+                delete: boolean;
+            };
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1576,6 +1598,10 @@ export interface components {
              * @description When the machine was lost that had its data. A lost volume can only be deleted.
              */
             lost_at: string | null;
+            protection: {
+                /** @description Whether DELETE is refused with 409. */
+                delete: boolean;
+            };
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2256,7 +2282,10 @@ export interface operations {
                  *       "labels": {
                  *         "env": "prod"
                  *       },
-                 *       "billing_months": 3
+                 *       "billing_months": 3,
+                 *       "protection": {
+                 *         "delete": true
+                 *       }
                  *     }
                  */
                 "application/json": {
@@ -2299,6 +2328,12 @@ export interface operations {
                     billing_months?: 1 | 3 | 6 | 12;
                     /** @description Whether the next cycle is charged automatically. Default: true. */
                     auto_renew?: boolean;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                        /** @description Whether rebuild and restore are refused with 409. */
+                        rebuild?: boolean;
+                    };
                 };
             };
         };
@@ -2390,6 +2425,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];
@@ -2440,6 +2476,12 @@ export interface operations {
                         [key: string]: string;
                     };
                     auto_renew?: boolean;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                        /** @description Whether rebuild and restore are refused with 409. */
+                        rebuild?: boolean;
+                    };
                 };
             };
         };
@@ -3864,6 +3906,10 @@ export interface operations {
                     region: string;
                     /** @description Volume-level LUKS. The key is yours, and reaches the server through cloud-init. Fixed at creation. */
                     encrypted?: boolean;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                    };
                     /**
                      * @description For your own records: we do not format volumes.
                      * @example ext4
@@ -3985,6 +4031,10 @@ export interface operations {
                     /** @description Need not be unique. */
                     name?: string;
                     size_gb?: number;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                    };
                 };
             };
         };
@@ -4175,10 +4225,14 @@ export interface operations {
                     name?: string;
                     /**
                      * Format: date-time
-                     * @description When it is deleted automatically; null: never.
+                     * @description When it is deleted automatically; null: never. A protected snapshot stays, and is deleted once its protection is lifted.
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                    };
                 };
             };
         };
@@ -4270,6 +4324,65 @@ export interface operations {
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "snapshots.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "before-upgrade",
+                 *       "protection": {
+                 *         "delete": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Need not be unique. */
+                    name?: string;
+                    /**
+                     * Format: date-time
+                     * @description When it is deleted automatically; null: never. A protected snapshot stays, and is deleted once its protection is lifted.
+                     * @example 2026-01-31T12:00:00Z
+                     */
+                    expires_at?: string | null;
+                    protection?: {
+                        /** @description Whether DELETE is refused with 409. */
+                        delete?: boolean;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];
@@ -5083,8 +5196,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */

@@ -60,6 +60,7 @@ export type UpdateServer = Body<'servers.update'>;
 export type RebuildServer = Body<'servers.rebuild'>;
 export type SetRdns = Body<'servers.set_rdns'>;
 export type CreateSnapshot = Body<'snapshots.create'>;
+export type UpdateSnapshot = Body<'snapshots.update'>;
 export type CreateSshKey = Body<'ssh_keys.create'>;
 export type CreateApiToken = Body<'tokens.create'>;
 export type CreateTopup = Body<'topups.create'>;

@@ -131,6 +131,7 @@ async function sendDestructionWarning(
     months: server.billing_months,
     priceCents: (await priceFrom(tx, server, now)).cycleCents,
     balanceCents: await readBalance(tx, customerId),
+    isProtected: server.protect_delete,
   };
   const cause = `warning:${server.id}:${grace.suspendedAt.toISOString()}:${days}`;
   await enqueueMail(tx, { customerId, kind: 'destruction_warning', cause, data }, now, service.keys);

@@ -1,5 +1,5 @@
 /** The check before every server action: the server exists, allows the action, is not held, and is idle. */
-import { fail, notFound } from '../../kernel/fail.ts';
+import { fail, notFound, refuseProtected } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../../spec/states.ts';
@@ -10,7 +10,7 @@ import { lockOwnServer, type ServerRow } from '../../store/servers/servers.ts';
 /**
  * Locks the customer's server by its public id. Refuses with `not_found` (unknown, malformed, another
  * customer's), with `conflict_state` if its status forbids the action or another operation is running, and
- * with `jurisdictional_block` if a legal hold forbids it.
+ * with `jurisdictional_block` if a legal hold forbids it, and with `protected` if its customer protected it.
  */
 export async function lockServerFor(
   tx: Sql,
@@ -22,6 +22,7 @@ export async function lockServerFor(
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
   requireActionAllowed(server, action);
   await requireNoLegalHold(tx, server, action);
+  requireUnprotected(server, action);
   if (mustWaitForOperation(action) && (await hasOperation(tx, id))) {
     fail('conflict_state', {}, 'Another operation is running on this server. Try again when it is done.');
   }
@@ -34,6 +35,16 @@ export function requireActionAllowed(
 ): void {
   const state = { status: server.status, suspendedReason: server.suspended_reason };
   if (!can(state, action)) fail('conflict_state', {}, explainDenial(state, action));
+}
+
+/** A server that is being deleted accepts its deletion again. */
+function requireUnprotected(server: ServerRow, action: ServerAction): void {
+  if (action === 'destroy' && server.protect_delete && server.status !== 'destroying') {
+    refuseProtected('delete', 'The server is protected against deletion.');
+  }
+  if ((action === 'rebuild' || action === 'restore') && server.protect_rebuild) {
+    refuseProtected('rebuild', 'The server is protected against rebuild and restore.');
+  }
 }
 
 /** Actions that remove the disk or its content. */

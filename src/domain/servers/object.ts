@@ -20,6 +20,7 @@ export function serverObject(row: ShownServerRow): Server {
     ssh_keys: row.ssh_keys.map((key) => formatId('sshKey', key)),
     tags: row.tags,
     labels: row.labels,
+    protection: { delete: row.protect_delete, rebuild: row.protect_rebuild },
     billing_months: row.billing_months,
     auto_renew: row.auto_renew,
     paid_until: formatRfc3339(row.paid_until),

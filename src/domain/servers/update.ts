@@ -7,9 +7,9 @@ import { lockServerFor } from './lock-server.ts';
 import { serverObject } from './object.ts';
 
 /**
- * Changes name, tags, labels, or auto_renew; an empty patch changes nothing. A server that waits for the
- * balance becomes `not_renewed` if auto_renew is turned off. Refuses with `not_found`, `conflict_state`,
- * `limit_reached`.
+ * Changes name, tags, labels, protection, or auto_renew; an empty patch changes nothing. A server that waits
+ * for the balance becomes `not_renewed` if auto_renew is turned off. Refuses with `not_found`,
+ * `conflict_state`, `limit_reached`.
  */
 export async function patchServer(
   service: Service,
@@ -19,7 +19,9 @@ export async function patchServer(
 ): Promise<Server> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const server = await lockServerFor(tx, actor.customerId, shownId, 'update');
+    const isProtection = Object.keys(patch).every((name) => name === 'protection');
+    const action = isProtection && patch.protection ? 'protect' : 'update';
+    const server = await lockServerFor(tx, actor.customerId, shownId, action);
     if (patch.tags) requireTagCount(service, patch.tags);
     const changed = Object.keys(patch).length > 0 ? applyPatch(server, patch, now) : server;
     if (changed !== server) await updateServer(tx, changed);
@@ -35,6 +37,8 @@ function applyPatch(server: ServerRow, patch: ServerPatch, now: Date): ServerRow
     name: patch.name ?? server.name,
     tags: patch.tags ?? server.tags,
     labels: patch.labels ?? server.labels,
+    protect_delete: patch.protection?.delete ?? server.protect_delete,
+    protect_rebuild: patch.protection?.rebuild ?? server.protect_rebuild,
     auto_renew: patch.auto_renew ?? server.auto_renew,
     suspended_reason: stopsWaiting ? 'not_renewed' : server.suspended_reason,
     updated_at: now,

@@ -1,9 +1,9 @@
-/** Creates and deletes snapshots. */
-import { fail, invalidRequest, notFound, requireQuota } from '../../kernel/fail.ts';
+/** Creates, changes, and deletes snapshots. */
+import { fail, invalidRequest, notFound, refuseProtected, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { Snapshot, SnapshotBody } from '../../spec/schemas/snapshot.ts';
+import type { Snapshot, SnapshotBody, SnapshotPatch } from '../../spec/schemas/snapshot.ts';
 import { lockBalance } from '../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../store/servers/servers.ts';
 import {
@@ -13,6 +13,7 @@ import {
   insertSnapshot,
   isBeingRestored,
   lockSnapshot,
+  updateSnapshot as updateRow,
 } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -49,6 +50,7 @@ export async function createSnapshot(
       disk_gb: server.disk_gb,
       image_id: server.image_id,
       name,
+      protect_delete: body.protection?.delete ?? false,
       expires_at: expiresAt,
       created_at: now,
     });
@@ -78,12 +80,17 @@ async function requireSnapshotQuota(
 function readBody(body: SnapshotBody, now: Date): { name: string; expiresAt: Date | null } {
   const { expires_at: expires = null } = body;
   return {
-    name:
-      body.name === undefined
-        ? generateSnapshotName(now)
-        : (parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }])),
-    expiresAt: expires === null ? null : requireExpiry(expires, now),
+    name: body.name === undefined ? generateSnapshotName(now) : requireName(body.name),
+    expiresAt: parseExpiry(expires, now),
   };
+}
+
+function parseExpiry(text: string | null, now: Date): Date | null {
+  return text === null ? null : requireExpiry(text, now);
+}
+
+function requireName(text: string): string {
+  return parseDisplayName(text) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
 }
 
 /** Returns a name such as `snapshot-20260131-120000`, in UTC. */
@@ -92,7 +99,38 @@ function generateSnapshotName(now: Date): string {
   return `snapshot-${digits.slice(0, 8)}-${digits.slice(8, 14)}`;
 }
 
-/** Deletes a snapshot that is not being created. Refuses with `not_found` and `conflict_state`. */
+/**
+ * Changes the name, the expiry, or the protection of a snapshot. Refuses with `not_found`, and with 400 for
+ * an invalid name or `expires_at`.
+ */
+export async function patchSnapshot(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  patch: SnapshotPatch,
+): Promise<Snapshot> {
+  const id = parseId('snapshot', shownId) ?? notFound('snapshot');
+  const { name, expires_at: expires, protection } = patch;
+  const changed = await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    const found = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
+    const row = await updateRow(tx, {
+      id,
+      name: name === undefined ? found.name : requireName(name),
+      expires_at: expires === undefined ? found.expires_at : parseExpiry(expires, now),
+      protect_delete: protection?.delete ?? found.protect_delete,
+    });
+    const object = snapshotObject(row);
+    // The task knows when the snapshot expires.
+    await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
+    await recordAudit(tx, { actor, action: 'snapshot.update', resource: object.id }, now);
+    return object;
+  });
+  service.wake();
+  return changed;
+}
+
+/** Deletes a snapshot that is not being created. Refuses with `not_found`, `conflict_state`, `protected`. */
 export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('snapshot', shownId) ?? notFound('snapshot');
   await service.db.transaction(async (tx) => {
@@ -101,6 +139,7 @@ export async function deleteSnapshot(service: Service, actor: CustomerActor, sho
     if (snapshot.status === 'creating') {
       fail('conflict_state', {}, 'The snapshot is being created. Delete it when it is ready.');
     }
+    if (snapshot.protect_delete) refuseProtected('delete', 'The snapshot is protected against deletion.');
     if (await isBeingRestored(tx, id)) {
       fail(
         'conflict_state',

@@ -113,14 +113,16 @@ async function recordLoss(service: Service, { id, status }: SnapshotWork): Promi
   return RERUN_NOW;
 }
 
-/** Keeps the snapshot until it expires. */
+/** Keeps the snapshot until it expires, or longer while it is protected. */
 async function deleteWhenExpired(service: Service, snapshot: SnapshotRow): Promise<TaskResult> {
   const { id, customer_id: customerId, expires_at: expiresAt } = snapshot;
-  if (expiresAt === null) return 'done';
+  if (expiresAt === null || snapshot.protect_delete) return 'done';
   const leftMs = expiresAt.getTime() - service.clock.now().getTime();
   if (leftMs > 0) return { againMs: leftMs };
   return await service.db.transaction(async (tx): Promise<TaskResult> => {
-    if (!(await lockSnapshot(tx, customerId, id))) return RERUN_NOW;
+    const locked = await lockSnapshot(tx, customerId, id);
+    const isSame = locked?.expires_at?.getTime() === expiresAt.getTime() && !locked.protect_delete;
+    if (!isSame) return RERUN_NOW;
     // A restore under way still needs it.
     if (await isBeingRestored(tx, id)) return { againMs: MINUTE_MS };
     const now = service.clock.now();

@@ -1,5 +1,12 @@
 /** Creates, renames, grows, and deletes volumes. */
-import { fail, invalidRequest, notFound, requireQuota, unknownReference } from '../../kernel/fail.ts';
+import {
+  fail,
+  invalidRequest,
+  notFound,
+  refuseProtected,
+  requireQuota,
+  unknownReference,
+} from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
@@ -50,6 +57,7 @@ export async function createVolume(
       encrypted: body.encrypted ?? false,
       filesystem: body.filesystem ?? null,
       shared: region.volume_storage === 'shared',
+      protect_delete: body.protection?.delete ?? false,
       created_at: now,
     });
     const volume = volumeObject(row);
@@ -60,8 +68,9 @@ export async function createVolume(
 }
 
 /**
- * Renames a volume or grows it online. Refuses with `not_found`, `conflict_state` (lost or moving),
- * `invalid_value` (smaller), `limit_reached`, and `unavailable` (no disk space on its host).
+ * Renames a volume, grows it online, or changes its protection. Refuses with `not_found`, `conflict_state`
+ * (lost or moving), `invalid_value` (smaller), `limit_reached`, and `unavailable` (no disk space on its
+ * host).
  */
 export async function updateVolume(
   service: Service,
@@ -84,7 +93,8 @@ export async function updateVolume(
     const size_gb = patch.size_gb ?? volume.size_gb;
     if (volume.lost_at !== null && patch.size_gb !== undefined) throwVolumeLost();
     const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
-    const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb });
+    const protect_delete = patch.protection?.delete ?? volume.protect_delete;
+    const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb, protect_delete });
     if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
     const object = volumeObject(row);
     await recordAudit(tx, { actor, action: 'volume.update', resource: object.id }, now);
@@ -116,7 +126,7 @@ async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeG
 
 /**
  * Permanently deletes a detached volume and its content. Its disk is free once the driver confirms. Refuses
- * with `not_found` and `conflict_state`.
+ * with `not_found`, `conflict_state`, and `protected`.
  */
 export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const id = parseId('volume', shownId) ?? notFound('volume');
@@ -126,6 +136,7 @@ export async function deleteVolume(service: Service, actor: CustomerActor, shown
     if (volume.server_id !== null) {
       fail('conflict_state', {}, 'The volume is attached to a server. Detach it first.');
     }
+    if (volume.protect_delete) refuseProtected('delete', 'The volume is protected against deletion.');
     if (volume.disk_gb === 0) {
       await deleteRow(tx, id);
     } else {

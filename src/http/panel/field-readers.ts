@@ -1,6 +1,7 @@
 /**
  * Readers that convert form fields to members of a REST body. Each returns `undefined` for an omitted member.
  */
+import { PROTECTION_FIELDS } from '../../panel/parts/protection.ts';
 import { type Form, field } from '../form.ts';
 
 type FieldReader = (form: Form, name: string) => unknown;
@@ -59,6 +60,18 @@ export const dateTime: FieldReader = (form, name) => {
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed)) return `${typed}:00Z`;
   return typed;
 };
+
+/** Like `dateTime`, but null if the field is empty. */
+export const dateTimeOrNull: FieldReader = (form, name) => dateTime(form, name) ?? null;
+
+/** Reads the checkboxes of a protection form: a body that sets only these members. */
+export function readProtection(
+  ...members: readonly (keyof typeof PROTECTION_FIELDS)[]
+): (form: Form) => object {
+  return (form) => ({
+    protection: Object.fromEntries(members.map((member) => [member, form.has(PROTECTION_FIELDS[member])])),
+  });
+}
 
 /** Encodes cloud-init user data in Base64. Browsers send CRLF line endings, which shells do not accept. */
 export function encodeUserData(form: Form, name: string): string | undefined {

@@ -76,6 +76,7 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   unavailable: () => 'is unavailable',
   insufficient_balance: () => 'costs more than your balance',
   limit_reached: ({ limit }) => `is limited to ${limit}`,
+  protected: () => 'protects this resource',
 };
 
 /** Builds the message of a validation error: one sentence for each field, from its item. */

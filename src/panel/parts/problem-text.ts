@@ -38,6 +38,7 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   unavailable: () => 'Currently unavailable.',
   insufficient_balance: () => 'Insufficient balance.',
   limit_reached: ({ limit }) => `You’ve reached the limit of ${formatNumber(limit)}.`,
+  protected: () => 'This is protected. Turn the protection off first.',
 };
 
 /** Texts for fields that can be more specific than their issue. */

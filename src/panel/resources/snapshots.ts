@@ -19,6 +19,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
 /** While the snapshot is being created. */
@@ -142,6 +143,8 @@ export function snapshotView(data: {
       ['ID', html`<code>${snapshot.id}</code>`],
     ])}
 ${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
+${section('Name and expiry', changeForm(snapshot, forms))}
+${protectionSection(forms, 'snapshot', snapshot.protection)}
 ${section('Delete', deleteSection(snapshot, forms))}`,
   };
 }
@@ -172,9 +175,30 @@ ${fields.notes('snapshot')}
   });
 }
 
-function deleteSection({ status }: Snapshot, forms: FormContext): Html {
+function changeForm(snapshot: Snapshot, forms: FormContext): Html {
+  const fields = new Fields(forms, 'change');
+  return form(
+    forms,
+    { name: 'change' },
+    html`${fields.text('name', 'Name', {
+      value: snapshot.name,
+      required: true,
+      maxLength: LIMITS.nameMaxChars,
+      autocomplete: 'off',
+    })}
+${fields.text('expires_at', 'Delete automatically at (UTC)', {
+  type: 'datetime-local',
+  value: snapshot.expires_at?.slice(0, 'yyyy-mm-ddThh:mm'.length) ?? '',
+  hint: 'Leave it empty to keep the snapshot.',
+})}
+<button class="plain">Save changes</button>`,
+  );
+}
+
+function deleteSection({ status, protection }: Snapshot, forms: FormContext): Html {
   if (status === 'creating')
     return html`<p>The snapshot is being created. You can delete it once it is ready.</p>`;
+  if (protection.delete) return protectedNote('This snapshot is protected from deletion.');
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this snapshot',
     description: 'This permanently deletes the snapshot. No servers are affected.',

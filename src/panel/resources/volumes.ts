@@ -10,6 +10,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
 type RegionOption = { readonly id: string; readonly name: string };
@@ -133,6 +134,7 @@ export function volumeView(data: {
     ])}
 ${volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data)}
 ${section('Name and size', changeForm(volume, forms))}
+${protectionSection(forms, 'volume', volume.protection)}
 ${section('Delete', deleteSection(volume, forms))}`,
   };
 }
@@ -198,6 +200,7 @@ ${fields.text('size_gb', 'Size (GiB)', {
 
 function deleteSection(volume: Volume, forms: FormContext): Html {
   if (volume.attached_to !== null) return html`<p>Detach the volume before you delete it.</p>`;
+  if (volume.protection.delete) return protectedNote('This volume is protected from deletion.');
   return collapsibleForm(forms, 'delete', {
     summary: 'Delete this volume',
     description: 'This permanently deletes the volume and all its data. We keep no copy.',

@@ -1,4 +1,5 @@
 /** Rebuilding a server, and its rescue system. */
+import { serverPagePath } from '../../spec/paths.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { copyable, detailList, section } from '../parts/components.ts';
@@ -6,6 +7,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { protectedNote } from '../parts/protection.ts';
 import { imageChoices } from '../resources/images.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
@@ -53,6 +55,10 @@ function rebuildForm(data: RebuildData): Html {
   const { forms, server } = data;
   const blocked = blockedReason(data, 'rebuild');
   if (blocked !== null) return html`<p>${blocked}</p>`;
+  if (server.protection.rebuild) {
+    const settings = serverPagePath(server.id, 'settings');
+    return protectedNote('The disk of this server is protected from rebuild.', settings);
+  }
   const fields = new Fields(forms, 'rebuild');
   const hasKeys = server.ssh_keys.length > 0;
   const isFilled = fields.value('user_data') !== '';

@@ -1,9 +1,10 @@
-/** A server's name, tags, labels, and renewal, and its deletion. */
+/** A server's name, tags, labels, renewal, and protection, and its deletion. */
 import { LIMITS } from '../../spec/limits.ts';
 import { section, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
@@ -16,6 +17,7 @@ export function settingsView(data: SettingsData): View {
     data,
     'settings',
     html`${section('Name, tags, and renewal', changeForm(data))}
+${blockedReason(data, 'protect') === null && protectionSection(data.forms, 'server', data.server.protection)}
 ${section('Delete', destroyForm(data))}`,
   );
 }
@@ -59,6 +61,7 @@ ${fields.checkbox(
 function destroyForm(data: SettingsData): Html {
   const { forms, server, neverRan } = data;
   if (server.status === 'destroying') return html`<p>The server is being deleted.</p>`;
+  if (server.protection.delete) return protectedNote('This server is protected from deletion.');
   const fields = new Fields(forms, 'destroy');
   const refundNote = neverRan
     ? html`The server has never run, so we refund ${usd(server.price_usd_cycle)} to your balance.`

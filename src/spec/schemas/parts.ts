@@ -37,5 +37,24 @@ export const DisplayName = Type.String({
   description: 'Need not be unique.',
 });
 
+const DELETE_PROTECTION = Type.Boolean({ description: 'Whether DELETE is refused with 409.' });
+const REBUILD_PROTECTION = Type.Boolean({ description: 'Whether rebuild and restore are refused with 409.' });
+
+/** Protection of a resource against deletion (`protection`). */
+export const Protection = Type.Object({ delete: DELETE_PROTECTION });
+
+/** Changes only the members that it names. */
+export const ProtectionPatch = Type.Object(
+  { delete: Type.Optional(DELETE_PROTECTION) },
+  { additionalProperties: false },
+);
+
+/** Protection of a server, also of its disk. */
+export const ServerProtection = Type.Object({ delete: DELETE_PROTECTION, rebuild: REBUILD_PROTECTION });
+export const ServerProtectionPatch = Type.Object(
+  { delete: Type.Optional(DELETE_PROTECTION), rebuild: Type.Optional(REBUILD_PROTECTION) },
+  { additionalProperties: false },
+);
+
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-import { Id, nullable, oneOf, Time, Usd } from './parts.ts';
+import { Id, nullable, oneOf, ServerProtection, ServerProtectionPatch, Time, Usd } from './parts.ts';
 
 const Host = nullable(Type.String({ description: 'Reverse DNS host name.', examples: ['web.example.org'] }));
 
@@ -69,6 +69,7 @@ export const Server = Type.Object({
   ssh_keys: Type.Array(Type.String()),
   tags: Type.Array(Type.String()),
   labels: Type.Record(Type.String(), Type.String()),
+  protection: ServerProtection,
   billing_months: Type.Integer(),
   auto_renew: Type.Boolean({ description: 'Whether the next cycle is charged when this one ends.' }),
   paid_until: { ...Time, description: 'End of the current cycle.' },
@@ -116,6 +117,7 @@ export const ServerBody = Type.Object(
     auto_renew: Type.Optional(
       Type.Boolean({ description: 'Whether the next cycle is charged automatically. Default: true.' }),
     ),
+    protection: Type.Optional(ServerProtectionPatch),
   },
   { additionalProperties: false },
 );
@@ -127,6 +129,7 @@ export const ServerPatch = Type.Object(
     tags: Type.Optional(Tags),
     labels: Type.Optional(Labels),
     auto_renew: Type.Optional(Type.Boolean()),
+    protection: Type.Optional(ServerProtectionPatch),
   },
   { additionalProperties: false },
 );

@@ -2,9 +2,14 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { SNAPSHOT_STATUSES } from '../states.ts';
-import { Id, nullable, oneOf, Time } from './parts.ts';
+import { DisplayName, Id, nullable, oneOf, Protection, ProtectionPatch, Time } from './parts.ts';
 
-const EXPIRES = { ...Time, description: 'When it is deleted automatically; null: never.' };
+const EXPIRES = {
+  ...Time,
+  description:
+    'When it is deleted automatically; null: never. A protected snapshot stays, and is deleted once its ' +
+    'protection is lifted.',
+};
 
 export const Snapshot = Type.Object({
   id: Id('snap_'),
@@ -14,6 +19,7 @@ export const Snapshot = Type.Object({
   size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
   status: oneOf(SNAPSHOT_STATUSES),
   expires_at: nullable(EXPIRES),
+  protection: Protection,
   created_at: Time,
 });
 export type Snapshot = Static<typeof Snapshot>;
@@ -28,7 +34,18 @@ export const SnapshotBody = Type.Object(
       }),
     ),
     expires_at: Type.Optional(nullable(EXPIRES)),
+    protection: Type.Optional(ProtectionPatch),
   },
   { additionalProperties: false },
 );
 export type SnapshotBody = Static<typeof SnapshotBody>;
+
+export const SnapshotPatch = Type.Object(
+  {
+    name: Type.Optional(DisplayName),
+    expires_at: Type.Optional(nullable(EXPIRES)),
+    protection: Type.Optional(ProtectionPatch),
+  },
+  { additionalProperties: false },
+);
+export type SnapshotPatch = Static<typeof SnapshotPatch>;

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
-import { DisplayName, Id, nullable, Time } from './parts.ts';
+import { DisplayName, Id, nullable, Protection, ProtectionPatch, Time } from './parts.ts';
 
 const ENCRYPTED = {
   description:
@@ -31,6 +31,7 @@ export const Volume = Type.Object({
       description: 'When the machine was lost that had its data. A lost volume can only be deleted.',
     }),
   ),
+  protection: Protection,
   created_at: Time,
 });
 export type Volume = Static<typeof Volume>;
@@ -43,6 +44,7 @@ export const VolumeBody = Type.Object(
     size_gb: sizeGb,
     region: Type.String(),
     encrypted: Type.Optional(Type.Boolean(ENCRYPTED)),
+    protection: Type.Optional(ProtectionPatch),
     filesystem: Type.Optional(
       nullable(
         Type.String({
@@ -59,7 +61,11 @@ export const VolumeBody = Type.Object(
 export type VolumeBody = Static<typeof VolumeBody>;
 
 export const VolumePatch = Type.Object(
-  { name: Type.Optional(DisplayName), size_gb: Type.Optional(sizeGb) },
+  {
+    name: Type.Optional(DisplayName),
+    size_gb: Type.Optional(sizeGb),
+    protection: Type.Optional(ProtectionPatch),
+  },
   { additionalProperties: false },
 );
 export type VolumePatch = Static<typeof VolumePatch>;

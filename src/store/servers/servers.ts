@@ -27,6 +27,8 @@ export interface ServerRow {
   readonly ssh_keys: string[];
   readonly tags: string[];
   readonly labels: Record<string, string>;
+  readonly protect_delete: boolean;
+  readonly protect_rebuild: boolean;
   /** Reverse DNS: address → host name. */
   readonly rdns: Record<string, string>;
   readonly billing_months: number;
@@ -70,9 +72,9 @@ export type ShownServerRow = Omit<
 >;
 
 const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id, s.image_id,
-  i.type as image_type, s.ssh_keys, s.tags, s.labels, s.rdns, s.billing_months, s.auto_renew,
-  s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4,
-  host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
+  i.type as image_type, s.ssh_keys, s.tags, s.labels, s.protect_delete, s.protect_rebuild, s.rdns,
+  s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at,
+  s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
   s.ram_mb, s.disk_gb, s.shared_disk, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
   s.frozen_at, s.throttled`;
@@ -243,17 +245,28 @@ export async function setServerInstalled(
   );
 }
 
+const CHANGEABLE =
+  'name, tags, labels, protect_delete, protect_rebuild, auto_renew, suspended_reason, updated_at';
+
 /** Writes all fields that the customer may change. */
 export async function updateServer(
   tx: Sql,
   server: Pick<
     ServerRow,
-    'id' | 'name' | 'tags' | 'labels' | 'auto_renew' | 'suspended_reason' | 'updated_at'
+    | 'id'
+    | 'name'
+    | 'tags'
+    | 'labels'
+    | 'protect_delete'
+    | 'protect_rebuild'
+    | 'auto_renew'
+    | 'suspended_reason'
+    | 'updated_at'
   >,
 ): Promise<void> {
   await tx.run(
     `update servers
-        set ${assignmentsFor('name, tags, labels, auto_renew, suspended_reason, updated_at')}
+        set ${assignmentsFor(CHANGEABLE)}
       where id = $id`,
     server,
   );

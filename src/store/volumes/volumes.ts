@@ -8,7 +8,7 @@ import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
 import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
-import { parametersFor } from '../parameters.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface VolumeRow {
   readonly id: string;
@@ -27,6 +27,7 @@ export interface VolumeRow {
   readonly disk_gb: number;
   /** The host on whose disk it is. Null for a shared volume, and before the first attachment. */
   readonly host_id: string | null;
+  readonly protect_delete: boolean;
   /** When the host was lost that had its data. */
   readonly lost_at: Date | null;
   /** Set once deleted: its customer no longer sees it. */
@@ -35,9 +36,10 @@ export interface VolumeRow {
 }
 
 export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared,
-  server_id, device, disk_gb, host_id, lost_at, deleted_at, created_at`;
+  server_id, device, disk_gb, host_id, protect_delete, lost_at, deleted_at, created_at`;
 
-const NEW = 'id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared, created_at';
+const NEW =
+  'id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared, protect_delete, created_at';
 
 export type NewVolume = Pick<
   VolumeRow,
@@ -49,6 +51,7 @@ export type NewVolume = Pick<
   | 'encrypted'
   | 'filesystem'
   | 'shared'
+  | 'protect_delete'
   | 'created_at'
 >;
 
@@ -117,14 +120,15 @@ export async function sumVolumeDisk(tx: Sql, customerId: string): Promise<number
   return Number(row?.gb ?? 0n);
 }
 
-/** Updates name, size and disk of a volume. The caller holds its lock. */
+/** Updates name, size, disk, and protection of a volume. The caller holds its lock. */
 export async function updateVolume(
   tx: Sql,
-  change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb'>,
+  change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb' | 'protect_delete'>,
 ): Promise<VolumeRow> {
   const row = await tx.row<VolumeRow>(
-    `update volumes set name = $2, size_gb = $3, disk_gb = $4 where id = $1 returning ${VOLUME_COLUMNS}`,
-    [change.id, change.name, change.size_gb, change.disk_gb],
+    `update volumes set ${assignmentsFor('name, size_gb, disk_gb, protect_delete')}
+      where id = $id returning ${VOLUME_COLUMNS}`,
+    change,
   );
   return row ?? throwVolumeGone();
 }

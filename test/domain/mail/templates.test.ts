@@ -225,6 +225,17 @@ describe('mails', () => {
     assert.doesNotMatch(whole, /top up|delete/i);
   });
 
+  it('a mail about the deletion of a protected server says that the protection does not prevent it', () => {
+    const samples = sample('web-1');
+    const texts = (isProtected: boolean) =>
+      [
+        render('server_suspended', { ...samples.server_suspended, isProtected }),
+        render('destruction_warning', { ...samples.destruction_warning, isProtected }),
+      ].map(({ text }) => text.replaceAll('\n', ' '));
+    for (const text of texts(true)) assert.match(text, /The protection does not prevent this one/);
+    for (const text of texts(false)) assert.doesNotMatch(text, /protect/);
+  });
+
   it('the suggested top-up covers a shortfall above the minimum top-up', () => {
     const data = { ...sample('web-1').destruction_warning, reason: 'balance' as const, priceCents: 3_200n };
     const { text } = render('destruction_warning', data);

@@ -64,6 +64,7 @@ describe('a snapshot', () => {
       name: 'first',
       size_gb: 0,
       status: 'creating',
+      protection: { delete: false },
       expires_at: null,
     });
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });

@@ -62,6 +62,7 @@ describe('a volume', () => {
       device: null,
       encrypted: false,
       filesystem: null,
+      protection: { delete: false },
       lost_at: null,
     });
     assert.deepEqual(await get(id), volume);

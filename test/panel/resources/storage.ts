@@ -29,6 +29,11 @@ export function volumePages(at: () => ResourceFixture): void {
     assert.match(textOf((await panel.open('/volumes?name=nothing')).text), /No matching volumes/);
     await done(path, 'detach');
     await world.settle();
+    assert.match(
+      textOf((await done(path, 'protect', { protect_delete: 'on' })).text),
+      /This volume is protected from deletion/,
+    );
+    await done(path, 'protect', { protect_delete: null });
     const gone = await done(path, 'delete');
     assert.match(textOf(gone.text), /Volume deleted.* No volumes yet\./);
     assert.equal((await panel.open(path)).status, 404);

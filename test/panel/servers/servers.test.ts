@@ -47,13 +47,9 @@ before(async () => {
 after(() => world.close());
 
 /** Submits a form of one of the server's pages, and waits until its operation is done. */
-async function act(part: string, form: string, typed: Record<string, string> = {}, key?: string) {
-  const response = await panel.submit(
-    await panel.open(page + part),
-    form,
-    typed,
-    key === undefined ? {} : { key },
-  );
+async function act(part: string, form: string, typed: Record<string, string | null> = {}, key?: string) {
+  const options = key === undefined ? {} : { key };
+  const response = await panel.submit(await panel.open(page + part), form, typed, options);
   await world.settle();
   return response;
 }
@@ -271,6 +267,20 @@ describe('the other pages of a server', () => {
       assert.equal(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4), 'PNG');
       assert.equal((await fetch(place)).status, 404);
     }
+  });
+
+  it('a protected server offers neither its deletion nor a rebuild until the protection is off', async () => {
+    const [form, rebuild] = [await panel.open(`${page}/settings`), await panel.open(`${page}/rebuild`)];
+    await act('/settings', 'protect', { protect_delete: 'on', protect_rebuild: 'on' });
+    const { protection } = (await api.get(`/servers/${id}`)).body;
+    assert.deepEqual(protection, { delete: true, rebuild: true });
+    const settings = await panel.open(`${page}/settings`);
+    assert.doesNotMatch(settings.text, /value="destroy"/);
+    assert.match(textOf((await panel.open(`${page}/rebuild`)).text), /protected from rebuild.*its settings/);
+    // Pages that were opened before.
+    assert.equal((await panel.submit(form, 'destroy', { name_typed: 'web-1' })).status, 409);
+    assert.equal((await panel.submit(rebuild, 'rebuild', {})).status, 409);
+    await act('/settings', 'protect', { protect_delete: null, protect_rebuild: null });
   });
 
   it('a server is deleted only if its name is entered, after a warning', async () => {

@@ -21,6 +21,12 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     at: ({ detached }) => `/volumes/${detached}`,
     fields: { name: 'grown', size_gb: '300' },
   },
+  {
+    form: ['/volumes/{id}', 'protect'],
+    once: 'volume.update',
+    at: ({ attached }) => `/volumes/${attached}`,
+    fields: { protect_delete: 'on' },
+  },
   { form: ['/volumes/{id}', 'detach'], once: 'volume.detach', at: ({ attached }) => `/volumes/${attached}` },
   {
     form: ['/volumes/{id}', 'attach'],
@@ -57,6 +63,18 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     once: 'server.restore',
     at: (estate) => running(estate, '/storage'),
     fields: ({ estate }) => ({ snapshot: estate.snapshot, name_typed: 'web-1' }),
+  },
+  {
+    form: ['/snapshots/{id}', 'change'],
+    once: 'snapshot.update',
+    at: ({ snapshot }) => `/snapshots/${snapshot}`,
+    fields: { name: 'kept', expires_at: '2099-01-31T12:00' },
+  },
+  {
+    form: ['/snapshots/{id}', 'protect'],
+    once: 'snapshot.update',
+    at: ({ snapshot }) => `/snapshots/${snapshot}`,
+    fields: { protect_delete: 'on' },
   },
   {
     form: ['/snapshots/{id}', 'restore'],

@@ -76,6 +76,12 @@ export const SERVER_CLICKS: readonly Click[] = [
     fields: { tags: 'clicked' },
   },
   {
+    form: ['/servers/{id}/settings', 'protect'],
+    once: 'server.update',
+    at: (estate) => running(estate, '/settings'),
+    fields: { protect_delete: 'on' },
+  },
+  {
     form: ['/servers/{id}/settings', 'destroy'],
     once: 'server.destroy',
     at: ({ lapsed }) => `/servers/${lapsed}/settings`,

@@ -1,6 +1,14 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import type { CreateSnapshot, CreateVolume, ListQuery, Snapshot, UpdateVolume, Volume } from '../types.ts';
+import type {
+  CreateSnapshot,
+  CreateVolume,
+  ListQuery,
+  Snapshot,
+  UpdateSnapshot,
+  UpdateVolume,
+  Volume,
+} from '../types.ts';
 import { byId, Resource } from './resource.ts';
 
 /** Disks that outlive servers (SPEC "Volume"). */
@@ -17,7 +25,7 @@ export class Volumes extends Resource {
     return this.transport.run((api) => api.GET('/volumes/{id}', byId(id)), options);
   }
 
-  /** Renames or grows the volume; it cannot shrink. */
+  /** Renames, grows, or protects the volume; it cannot shrink. */
   update(id: string, body: UpdateVolume, options?: CallOptions): Promise<Volume> {
     return this.transport.run((api) => api.PATCH('/volumes/{id}', { ...byId(id), body }), options);
   }
@@ -55,6 +63,11 @@ export class Snapshots extends Resource {
 
   get(id: string, options?: CallOptions): Promise<Snapshot> {
     return this.transport.run((api) => api.GET('/snapshots/{id}', byId(id)), options);
+  }
+
+  /** Changes its name, its expiry, or its protection. */
+  update(id: string, body: UpdateSnapshot, options?: CallOptions): Promise<Snapshot> {
+    return this.transport.run((api) => api.PATCH('/snapshots/{id}', { ...byId(id), body }), options);
   }
 
   delete(id: string, options?: CallOptions): Promise<void> {

@@ -47,6 +47,7 @@ export const SERVER_MAILS = {
           : [
               `If it is still suspended at ${formatUtc(data.destroyAt)}, we will delete it, with all data ` +
                 'on its disk.',
+              ...protectionParagraphs(data),
             ]),
       ],
     };
@@ -60,6 +61,7 @@ export const SERVER_MAILS = {
         `Your server ${server} is suspended. If it is still suspended at ${formatUtc(data.destroyAt)}, we ` +
           'will delete it: its disk is wiped and its IP addresses are released. This cannot be undone. ' +
           'Volumes and snapshots are kept.',
+        ...protectionParagraphs(data),
         ...resumeInstructions(data, panel),
         "If you no longer need it, you don't need to do anything.",
       ],
@@ -148,6 +150,12 @@ function suspendedParagraphs({ keepsDisk }: MailData['server_lost']): readonly s
     : 'we install it again on another machine, from its image and with its SSH keys';
   const state = 'The server stays suspended, and its grace period continues.';
   return [`${state} When it is paid, ${next}. You can delete it instead:`];
+}
+
+/** A customer may rely on the protection, so they must know that it ends here. */
+function protectionParagraphs({ isProtected }: { readonly isProtected?: boolean }): readonly string[] {
+  if (!isProtected) return [];
+  return ['You protected this server against deletion. The protection does not prevent this one.'];
 }
 
 type Data = MailData['server_suspended'];

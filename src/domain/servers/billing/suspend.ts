@@ -74,6 +74,7 @@ export async function sendSuspendedMail(
     priceCents: (await priceFrom(tx, server, now)).cycleCents,
     balanceCents: await readBalance(tx, customerId),
     destroyAt: server.held_at === null ? destroyAt : null,
+    isProtected: server.protect_delete,
   };
   const cause = `suspended:${server.id}:${now.toISOString()}`;
   await enqueueMail(tx, { customerId, kind: 'server_suspended', cause, data }, now, service.keys);

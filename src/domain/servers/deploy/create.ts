@@ -96,6 +96,7 @@ export async function readOrder(
     sshKeys,
     tags,
     labels: body.labels ?? {},
+    protection: body.protection,
     billingMonths: body.billing_months ?? 1,
     autoRenew: body.auto_renew ?? true,
     rootPasswordHash: null,

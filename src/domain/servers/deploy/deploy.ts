@@ -41,6 +41,7 @@ export interface DeployOrder {
   readonly sshKeys: readonly { readonly id: string; readonly publicKey: string }[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  readonly protection?: { readonly delete?: boolean; readonly rebuild?: boolean } | undefined;
   readonly billingMonths: CycleMonths;
   readonly autoRenew: boolean;
   /** crypt(3) hash; null: only keys sign in. */
@@ -178,6 +179,8 @@ function prepareDeploy(
     ssh_keys: order.sshKeys.map((key) => key.id),
     tags: [...order.tags],
     labels: { ...order.labels },
+    protect_delete: order.protection?.delete ?? false,
+    protect_rebuild: order.protection?.rebuild ?? false,
     rdns: {},
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,

@@ -6,10 +6,19 @@ import type { Server } from '../../../spec/schemas/server.ts';
 import type { Snapshot } from '../../../spec/schemas/snapshot.ts';
 import { field } from '../../form.ts';
 import { listOwnServers } from '../choices.ts';
-import { bodyReader, dateTime, text, untrimmedText } from '../field-readers.ts';
+import {
+  bodyReader,
+  dateTime,
+  dateTimeOrNull,
+  readProtection,
+  text,
+  untrimmedText,
+} from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
 import { checkTypedName } from '../servers/overview.ts';
+
+const snapshotPath = ({ id }: Snapshot): string => resourcePath(PANEL_PATHS.snapshots, id);
 
 export const SNAPSHOT_PAGES: readonly PanelPage[] = [
   {
@@ -22,7 +31,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
         operation: 'snapshots.create',
         params: (form) => ({ id: field(form, 'server') }),
         body: bodyReader({ name: untrimmedText, expires_at: dateTime }),
-        done: ({ id }) => ({ to: resourcePath(PANEL_PATHS.snapshots, id), notice: 'snapshot_begun' }),
+        done: (snapshot) => ({ to: snapshotPath(snapshot), notice: 'snapshot_begun' }),
       }),
     },
   },
@@ -39,6 +48,16 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
           id === '' ? [{ field: 'server', issue: 'required' }] : checkTypedName(call, id),
         body: bodyReader({ snapshot: text }),
         done: ({ id }) => ({ to: resourcePath(PANEL_PATHS.servers, id), notice: 'restore_begun' }),
+      }),
+      change: restForm<Snapshot>({
+        operation: 'snapshots.update',
+        body: bodyReader({ name: untrimmedText, expires_at: dateTimeOrNull }),
+        done: (snapshot) => ({ to: snapshotPath(snapshot), notice: 'saved' }),
+      }),
+      protect: restForm<Snapshot>({
+        operation: 'snapshots.update',
+        body: readProtection('delete'),
+        done: (snapshot) => ({ to: snapshotPath(snapshot), notice: 'saved' }),
       }),
       delete: restForm({
         operation: 'snapshots.delete',

@@ -4,7 +4,15 @@ import { volumesView, volumeView } from '../../../panel/resources/volumes.ts';
 import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import type { Volume } from '../../../spec/schemas/volume.ts';
 import { listAllRegions, listOwnServers } from '../choices.ts';
-import { bodyReader, isChecked, number, text, textOrNull, untrimmedText } from '../field-readers.ts';
+import {
+  bodyReader,
+  isChecked,
+  number,
+  readProtection,
+  text,
+  textOrNull,
+  untrimmedText,
+} from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
 
@@ -39,6 +47,11 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
       change: restForm<Volume>({
         operation: 'volumes.update',
         body: bodyReader({ name: untrimmedText, size_gb: number }),
+        done: (volume) => ({ to: volumePath(volume), notice: 'saved' }),
+      }),
+      protect: restForm<Volume>({
+        operation: 'volumes.update',
+        body: readProtection('delete'),
         done: (volume) => ({ to: volumePath(volume), notice: 'saved' }),
       }),
       attach: restForm<Volume>({

@@ -6,7 +6,7 @@ import { settingsView } from '../../../panel/servers/settings.ts';
 import { serverPagePath } from '../../../spec/paths.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import { readAllPages } from '../choices.ts';
-import { bodyReader, isChecked, lines, pairs, text, textOrNull } from '../field-readers.ts';
+import { bodyReader, isChecked, lines, pairs, readProtection, text, textOrNull } from '../field-readers.ts';
 import { type FormResult, page, restForm } from '../page-types.ts';
 import { checkTypedName, loadServer, redirectToServer, SERVER_PATH } from './overview.ts';
 
@@ -18,6 +18,11 @@ export const SERVER_SETTINGS_PAGE = page({
     change: restForm<Server>({
       operation: 'servers.update',
       body: bodyReader({ name: text, tags: lines, labels: pairs, auto_renew: isChecked }),
+      done: (server) => ({ to: serverPagePath(server.id, 'settings'), notice: 'saved' }),
+    }),
+    protect: restForm<Server>({
+      operation: 'servers.update',
+      body: readProtection('delete', 'rebuild'),
       done: (server) => ({ to: serverPagePath(server.id, 'settings'), notice: 'saved' }),
     }),
     destroy: restForm({

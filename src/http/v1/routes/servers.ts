@@ -53,6 +53,7 @@ export const SERVER_ROUTES: readonly Route[] = [
       tags: ['web'],
       labels: { env: 'prod' },
       billing_months: 3,
+      protection: { delete: true },
     },
     reply: Server,
     run: ({ service, actor, body }) => createServer(service, actor, body),
@@ -73,8 +74,9 @@ export const SERVER_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Update a server',
     description:
-      'Replaces `tags` and `labels` as a whole. If you turn `auto_renew` off, a server that is suspended ' +
-      'for insufficient balance no longer resumes automatically.',
+      'Replaces `tags` and `labels` as a whole; `protection` changes only the members that it names. If ' +
+      'you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes ' +
+      'automatically.',
     errorStatuses: [409, 422],
     audit: 'server.update',
     body: ServerPatch,

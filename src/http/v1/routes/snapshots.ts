@@ -1,8 +1,8 @@
 /** Snapshots. */
-import { createSnapshot, deleteSnapshot } from '../../../domain/snapshots/change.ts';
+import { createSnapshot, deleteSnapshot, patchSnapshot } from '../../../domain/snapshots/change.ts';
 import { getSnapshot, listSnapshots } from '../../../domain/snapshots/read.ts';
 import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
-import { Snapshot, SnapshotBody } from '../../../spec/schemas/snapshot.ts';
+import { Snapshot, SnapshotBody, SnapshotPatch } from '../../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES } from '../../../spec/states.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
@@ -48,6 +48,19 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     summary: 'Retrieve a snapshot',
     reply: Snapshot,
     run: ({ service, actor, params }) => getSnapshot(service, actor, params.id),
+  }),
+  route({
+    id: 'snapshots.update',
+    method: 'PATCH',
+    path: '/snapshots/{id}',
+    scope: 'write',
+    summary: 'Update a snapshot',
+    description: 'Changes its name, its expiry, or its protection.',
+    audit: 'snapshot.update',
+    body: SnapshotPatch,
+    example: { name: 'before-upgrade', protection: { delete: true } },
+    reply: Snapshot,
+    run: ({ service, actor, params, body }) => patchSnapshot(service, actor, params.id, body),
   }),
   route({
     id: 'snapshots.delete',

@@ -49,7 +49,9 @@ export const VOLUME_ROUTES: readonly Route[] = [
     path: '/volumes/{id}',
     scope: 'write',
     summary: 'Update a volume',
-    description: 'Renames or enlarges a volume. It grows online. You resize the file system on it yourself.',
+    description:
+      'Renames or enlarges a volume, or changes its protection. It grows online. You resize the file ' +
+      'system on it yourself.',
     errorStatuses: [422],
     audit: 'volume.update',
     body: VolumePatch,

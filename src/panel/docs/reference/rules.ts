@@ -36,6 +36,7 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   unavailable: 'Not available right now. `retry_after_s` contains the seconds to wait, if known.',
   insufficient_balance: 'Insufficient balance. `have`, `need`, and `deficit` are in US dollars.',
   limit_reached: 'The account reached its quota. `limit` contains the quota, and `used` the number in use.',
+  protected: 'The resource is protected. Set the field that `field` names to false first.',
 };
 
 const SCOPE_DETAILS: Record<Scope, string> = {

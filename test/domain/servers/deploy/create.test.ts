@@ -132,6 +132,7 @@ describe('createServer', () => {
       ssh_keys: [key.id],
       tags: ['a', 'a b'],
       labels: { env: 'prod', e: '' },
+      protection: { delete: false, rebuild: false },
       billing_months: 3,
       auto_renew: false,
       price_usd_cycle: 11.25,

@@ -130,6 +130,7 @@ describe('a deploy', () => {
       ssh_keys: [],
       tags: [],
       labels: {},
+      protection: { delete: false, rebuild: false },
       billing_months: 3,
       auto_renew: true,
       paid_until: '2030-04-30T12:00:00Z',

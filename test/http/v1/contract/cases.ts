@@ -35,6 +35,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       user_data_b64: USER_DATA,
       billing_months: 1,
       auto_renew: false,
+      protection: { delete: false, rebuild: false },
     },
     places: [
       inBody('plan', 'plan'),
@@ -45,7 +46,15 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   }),
   'servers.get': ({ server }) => caseFor('server', server.running),
   'servers.update': ({ server }) =>
-    caseFor('server', server.running, { body: { name: 'web-3', tags: [], labels: {}, auto_renew: false } }),
+    caseFor('server', server.running, {
+      body: {
+        name: 'web-3',
+        tags: [],
+        labels: {},
+        auto_renew: false,
+        protection: { delete: false, rebuild: false },
+      },
+    }),
   'servers.delete': ({ server }) => caseFor('server', server.running),
   'servers.reboot': ({ server }) => caseFor('server', server.running, { query: { hard: 'true' } }),
   'servers.rebuild': ({ server, image, keys }) =>
@@ -93,12 +102,14 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   }),
   'volumes.create': () => ({
     ...NOTHING,
-    body: { name: 'more', size_gb: 10, region: 'par', encrypted: true, filesystem: 'ext4' },
+    body: { name: 'more', size_gb: 10, region: 'par', encrypted: true, filesystem: 'ext4', protection: {} },
     places: [inBody('region', 'region')],
   }),
   'volumes.get': ({ volume }) => caseFor('volume', volume.attached),
   'volumes.update': ({ volume }) =>
-    caseFor('volume', volume.attached, { body: { name: 'disk', size_gb: 20 } }),
+    caseFor('volume', volume.attached, {
+      body: { name: 'disk', size_gb: 20, protection: { delete: false } },
+    }),
   'volumes.delete': ({ volume }) => caseFor('volume', volume.spare),
   'volumes.attach': ({ volume, server }) =>
     caseFor('volume', volume.detached, {
@@ -113,10 +124,14 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('filter[server]', 'server')],
   }),
   'snapshots.create': ({ server }) =>
-    caseFor('server', server.running, { body: { name: 'before', expires_at: LATER } }),
+    caseFor('server', server.running, { body: { name: 'before', expires_at: LATER, protection: {} } }),
   'snapshots.get': ({ snapshot }) => caseFor('snapshot', snapshot),
   'servers.restore': ({ server, snapshot }) =>
     caseFor('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
+  'snapshots.update': ({ snapshot }) =>
+    caseFor('snapshot', snapshot, {
+      body: { name: 'kept', expires_at: LATER, protection: { delete: false } },
+    }),
   'snapshots.delete': ({ snapshot }) => caseFor('snapshot', snapshot),
 
   'firewall_groups.list': () => NOTHING,
