@@ -27,6 +27,7 @@ const WEB_1: ActualServer = {
   labels: { 'skerry-project': 'shop', 'skerry-user-data': '111111111111', env: 'prod' },
   billing_months: 1,
   auto_renew: false,
+  protection: { delete: false, rebuild: false },
   price_usd_cycle: 5,
 };
 const SSH = {
@@ -154,7 +155,7 @@ test('a plan names outside servers of a group, removed members, and volumes with
   const other = { ...WEB_1, id: 'srv_9', name: 'other', labels: { 'skerry-project': 'else' } };
   const groups = [{ ...GROUP, applied_to: ['srv_1', 'srv_9'] }];
   const data = { id: 'vol_1', name: 'data', size_gb: 50, region: 'par', attached_to: null };
-  const volumes = [{ ...data, encrypted: false, filesystem: null }];
+  const volumes = [{ ...data, encrypted: false, filesystem: null, protection: { delete: false } }];
   const text =
     'firewall_groups: [{ name: web, default_action: accept, servers: [] }]\n' +
     'volumes: [{ name: data, absent: true }]\n';
@@ -164,7 +165,15 @@ test('a plan names outside servers of a group, removed members, and volumes with
   assert.match(shown, /50 GiB in par, not attached: volumes have no project/);
 });
 
-const DATA = { id: 'vol_1', name: 'data', size_gb: 50, region: 'par', encrypted: false, filesystem: null };
+const DATA = {
+  id: 'vol_1',
+  name: 'data',
+  size_gb: 50,
+  region: 'par',
+  encrypted: false,
+  filesystem: null,
+  protection: { delete: false },
+};
 const ATTACHED = [{ ...DATA, attached_to: 'srv_1' }];
 const volumeAt = (holder: string) =>
   `volumes: [{ name: data, region: par, size_gb: 50, server: ${holder} }]\n`;
@@ -235,5 +244,48 @@ test('a name that several groups or volumes have is reported with their IDs', ()
   assert.deepEqual(messages.sort(), [
     'more than one firewall group is named "web" (fwg_1, fwg_2); rename all but one',
     'more than one volume is named "data" (vol_1, vol_2); rename all but one',
+  ]);
+});
+
+test('a file changes the protection of servers and volumes, and only the members that it names', () => {
+  const actual = account({ servers: [WEB_1], volumes: [{ ...DATA, attached_to: null }] });
+  const desired = fileOf(
+    `servers:\n${server('s1', ', protection: { delete: true }')}` +
+      'volumes: [{ name: data, region: par, size_gb: 50, protection: { delete: true } }]\n',
+  );
+  const { plan, faults } = compare(desired, actual);
+  assert.deepEqual(faults, []);
+  const patches = plan.items.flatMap(({ actions }) =>
+    actions.flatMap((act) => ('patch' in act ? [[act.do, act.patch]] : [])),
+  );
+  assert.deepEqual(patches, [
+    ['update_volume', { protection: { delete: true } }],
+    ['update_server', { protection: { delete: true } }],
+  ]);
+  assert.match(formatReasons(desired, actual), /protection\.delete: false → true/);
+  const model = new Model(actual);
+  model.run(plan);
+  assert.deepEqual(compare(desired, model.actual).plan.items, []);
+});
+
+test('a plan that would destroy something protected is refused, and says how to lift the protection', () => {
+  const servers = [{ ...WEB_1, protection: { delete: true, rebuild: true } }];
+  const volumes = [{ ...DATA, attached_to: null, protection: { delete: true } }];
+  const actual = account({ servers, volumes });
+  const messagesOf = (text: string) =>
+    compare(fileOf(text), actual).faults.map(({ place, message }) => `${place}: ${message}`);
+  const command = '`skerry server update srv_1 --delete-protection=false`';
+  const deletion = `server web-1: is protected against deletion; run ${command} first`;
+  assert.deepEqual(messagesOf('servers: []\n'), [deletion]);
+  assert.deepEqual(messagesOf(S2), [deletion]);
+  // Lifting it in the same file is not enough: one edit must not do both.
+  assert.deepEqual(messagesOf(`servers:\n${server('s2', ', protection: { delete: false }')}`), [deletion]);
+  assert.match(
+    messagesOf(`servers:\n${server('s1').replace('debian-12', 'alpine')}`).join(),
+    /against a rebuild/,
+  );
+  assert.deepEqual(messagesOf('volumes: [{ name: data, absent: true }]\n'), [
+    'volume data: is protected against deletion; ' +
+      'run `skerry volume update vol_1 --delete-protection=false` first',
   ]);
 });

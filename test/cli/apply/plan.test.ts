@@ -114,6 +114,7 @@ const WEB_1: ActualServer = {
   labels: { 'skerry-project': 'shop', team: 'blue' },
   billing_months: 1,
   auto_renew: true,
+  protection: { delete: false, rebuild: false },
   price_usd_cycle: 5,
 };
 const account = (...servers: readonly ActualServer[]): Actual => {
@@ -179,6 +180,7 @@ test('a volume never shrinks, moves to another region, or leaves a server outsid
     region: 'par',
     encrypted: false,
     filesystem: null,
+    protection: { delete: false },
   };
   const wanted = {
     name: 'data',

@@ -45,7 +45,14 @@ export interface WantedServer {
   /** Undefined: unchanged, and one month for a new server. */
   readonly billingMonths: BillingMonths | undefined;
   readonly autoRenew: boolean | undefined;
+  readonly protection: DesiredProtection | undefined;
   readonly rdns: { readonly ipv4: string | null | undefined; readonly ipv6: string | null | undefined };
+}
+
+/** An omitted member is unchanged. */
+export interface DesiredProtection {
+  readonly delete?: boolean;
+  readonly rebuild?: boolean;
 }
 
 export interface UserData {
@@ -64,6 +71,7 @@ export interface WantedVolume {
   readonly sizeGb: number;
   readonly encrypted: boolean | undefined;
   readonly filesystem: string | null | undefined;
+  readonly protection: Pick<DesiredProtection, 'delete'> | undefined;
   /** The name of a server in the file; null: detached. */
   readonly server: string | null | undefined;
 }

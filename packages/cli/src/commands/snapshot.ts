@@ -1,16 +1,19 @@
 import type { Snapshot } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
+import { Failure } from '../exit-codes.ts';
 import { FIND_SERVER, FIND_SNAPSHOT, findServer, findSnapshot, resolveServerId } from '../find.ts';
-import { listCommand, omitUndefined } from '../lists.ts';
-import { arg, futureTime, text } from '../options.ts';
+import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
+import { arg, flag, futureTime, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
+import { DELETE_PROTECTION, protectionColumn, protectionField } from './protection.ts';
 
 const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
   ...fields<Snapshot>('id', 'name', 'status', 'size_gb'),
   ...hidden(fields<Snapshot>('server')),
+  protectionColumn<Snapshot>(),
   ...hidden(times<Snapshot>('expires_at')),
   ...times<Snapshot>('created_at'),
 ];
@@ -55,15 +58,17 @@ const create = command({
   options: {
     name: text('name', 'Name of the snapshot (default: generated from the time)'),
     expiresAt: futureTime('Time of automatic deletion; omit to keep it'),
+    deleteProtection: DELETE_PROTECTION,
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot create web-1 --name nightly --expires-at 30d',
-  run: async (context, { server, name, expiresAt, idempotencyKey: key, ...waits }) => {
+  run: async (context, { server, name, expiresAt, idempotencyKey: key, deleteProtection, ...waits }) => {
     const { skerry, output } = context;
     const { id } = await findServer(skerry, server);
-    const body = omitUndefined({ name, expires_at: expiresAt });
+    const given = omitUndefined({ name, expires_at: expiresAt });
+    const body = { ...given, ...protectionField({ deleteProtection }) };
     const asked = {
       key,
       subject: `snapshot ${name ?? ''}`.trim(),
@@ -76,6 +81,32 @@ const create = command({
   },
 });
 
+const update = command({
+  name: 'snapshot update',
+  about: 'Rename or protect a snapshot, or change when it is deleted',
+  operations: ['snapshots.update', ...FIND_SNAPSHOT],
+  args: { snapshot: arg('Name or ID', { completionKind: 'snapshot' }) },
+  options: {
+    name: text('name', 'New name'),
+    expiresAt: futureTime('New time of automatic deletion'),
+    noExpiry: flag('Never delete it automatically'),
+    deleteProtection: DELETE_PROTECTION,
+  },
+  columns: SNAPSHOT_COLUMNS,
+  example: 'skerry snapshot update before-upgrade --delete-protection=true',
+  run: async ({ skerry, output }, { snapshot, name, expiresAt, noExpiry, deleteProtection }) => {
+    if (noExpiry && expiresAt !== undefined) {
+      throw new Failure('usage', '--no-expiry cannot be combined with --expires-at');
+    }
+    const expires_at = noExpiry ? null : expiresAt;
+    const asked = { name, expires_at, delete_protection: deleteProtection };
+    const { delete_protection: _, ...changes } = requireChanges(asked);
+    const body = { ...changes, ...protectionField({ deleteProtection }) };
+    const { id } = await findSnapshot(skerry, snapshot);
+    output.show(await skerry.snapshots.update(id, body), SNAPSHOT_COLUMNS);
+  },
+});
+
 const remove = deleteCommand(SNAPSHOT, {
   noun: 'snapshot',
   operation: 'snapshots.delete',
@@ -84,4 +115,4 @@ const remove = deleteCommand(SNAPSHOT, {
   example: 'skerry snapshot delete before-upgrade --yes',
 });
 
-export const SNAPSHOT_COMMANDS: readonly Command[] = [list, describe, create, remove];
+export const SNAPSHOT_COMMANDS: readonly Command[] = [list, describe, create, update, remove];

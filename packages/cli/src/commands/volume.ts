@@ -8,10 +8,12 @@ import { arg, flag, integer, requiredInteger, requiredText, text } from '../opti
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import { DELETE_PROTECTION, protectionColumn, protectionField } from './protection.ts';
 
 export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
   ...fields<Volume>('id', 'name', 'size_gb', 'region', 'device'),
   ...hidden(fields<Volume>('attached_to', 'encrypted', 'filesystem')),
+  protectionColumn<Volume>(),
   ...hidden(times<Volume>('created_at')),
 ];
 
@@ -58,13 +60,15 @@ const create = command({
     region: requiredText('code', 'Region of the servers that will use it'),
     encrypted: flag('Encrypt with LUKS in the server with your own key; cannot be changed later'),
     filesystem: text('name', 'File system for your own records; the volume is not formatted'),
+    deleteProtection: DELETE_PROTECTION,
     ...IDEMPOTENCY_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume create backups --size-gb 100 --region par --filesystem ext4',
-  run: async (context, { name, sizeGb, region, encrypted, filesystem, idempotencyKey: key }) => {
+  run: async (context, { name, sizeGb, region, encrypted, idempotencyKey: key, ...given }) => {
     const { skerry, output } = context;
-    const body = { name, size_gb: sizeGb, region, encrypted, ...omitUndefined({ filesystem }) };
+    const optional = { ...omitUndefined({ filesystem: given.filesystem }), ...protectionField(given) };
+    const body = { name, size_gb: sizeGb, region, encrypted, ...optional };
     const lookupCommand = ['skerry', 'volume', 'list', '--name', name];
     const made = await createOnce(context, { key, subject: `volume ${name}`, lookupCommand }, (once) =>
       skerry.volumes.create(body, once),
@@ -75,18 +79,21 @@ const create = command({
 
 const update = command({
   name: 'volume update',
-  about: 'Rename or grow a volume',
+  about: 'Rename, grow, or protect a volume',
   help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
   operations: ['volumes.update', ...FIND_VOLUME],
   args: { volume: VOLUME },
   options: {
     name: text('name', 'New name'),
     sizeGb: integer('GiB', 'New size, larger than the current one', SIZE),
+    deleteProtection: DELETE_PROTECTION,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume update data --size-gb 80',
-  run: async ({ skerry, output }, { volume, name, sizeGb }) => {
-    const body = requireChanges({ name, size_gb: sizeGb });
+  run: async ({ skerry, output }, { volume, name, sizeGb, deleteProtection }) => {
+    const asked = { name, size_gb: sizeGb, delete_protection: deleteProtection };
+    const { delete_protection: _, ...changes } = requireChanges(asked);
+    const body = { ...changes, ...protectionField({ deleteProtection }) };
     const { id, name: called, size_gb: hasGb } = await findVolume(skerry, volume);
     if (sizeGb !== undefined && sizeGb < hasGb) {
       throw new Failure(

@@ -49,6 +49,8 @@ const wantedServer = fc.record({
   userData: maybe(fc.option(userData)),
   billingMonths: maybe(fc.constantFrom(1, 12)),
   autoRenew: maybe(fc.boolean()),
+  // A plan that destroys something protected is refused.
+  protection: maybe(fc.constantFrom({ delete: false }, { rebuild: false })),
   rdns: fc.record({ ipv4: maybe(host), ipv6: maybe(host) }),
 });
 const wantedVolume = fc.record({
@@ -57,6 +59,7 @@ const wantedVolume = fc.record({
   sizeGb: fc.integer({ min: 10, max: 12 }),
   encrypted: fc.constant(undefined),
   filesystem: fc.constant(undefined),
+  protection: fc.constant(undefined),
   server: maybe(fc.option(fc.constantFrom(...SERVERS))),
 });
 const rule = fc.record({

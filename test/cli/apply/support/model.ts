@@ -1,5 +1,6 @@
 /** A model of an account that runs actions: it has the effects of the service without the service. */
-import type { Actual, ActualServer } from '../../../../packages/cli/src/apply/actual.ts';
+import type { UpdateServer } from '@skerry/sdk';
+import type { Actual, ActualServer, ActualVolume } from '../../../../packages/cli/src/apply/actual.ts';
 import type { WantedServer } from '../../../../packages/cli/src/apply/desired.ts';
 import {
   type Action,
@@ -93,12 +94,14 @@ export class Model {
         return this.#set({ groups: groups.filter((one) => one.id !== act.id) });
       case 'create_volume': {
         const { name, sizeGb, region, encrypted = false, filesystem = null } = act.volume;
-        const made = { id: this.#newId('vol'), name, size_gb: sizeGb, region, encrypted, filesystem };
+        const protection = { delete: act.volume.protection?.delete ?? false };
+        const facts = { name, size_gb: sizeGb, region, encrypted, filesystem, protection };
+        const made = { id: this.#newId('vol'), ...facts };
         ids.volume.set(name, made.id);
         return this.#set({ volumes: [...volumes, { ...made, attached_to: null }] });
       }
-      case 'grow_volume':
-        return this.#volume(id('volume', act.volume), { size_gb: act.sizeGb });
+      case 'update_volume':
+        return this.#volume(id('volume', act.volume), act.patch as Partial<ActualVolume>);
       case 'detach_volume':
         this.#require(this.#attachedTo(id('volume', act.volume)) !== null, 'the volume is already detached');
         return this.#volume(id('volume', act.volume), { attached_to: null });
@@ -128,7 +131,7 @@ export class Model {
       case 'mark_replaced':
         return this.#change(act.id, { labels: act.labels });
       case 'update_server':
-        return this.#change(act.id, act.patch as Partial<ActualServer>);
+        return this.#change(act.id, this.#merged(act.id, act.patch));
       case 'settle_server':
         return this.#change(id('server', act.server), { status: 'running' });
       case 'wait_server':
@@ -175,7 +178,7 @@ export class Model {
   }
 
   #server(act: Extract<Action, { do: 'create_server' }>, keys: string[]): ActualServer {
-    const { name, plan, region, tags = [], autoRenew = true } = act.server;
+    const { name, plan, region, tags = [], autoRenew = true, protection } = act.server;
     return {
       id: this.#newId('srv'),
       name,
@@ -191,6 +194,7 @@ export class Model {
       labels: { ...act.labels },
       billing_months: act.months,
       auto_renew: autoRenew,
+      protection: { delete: false, rebuild: false, ...protection },
       price_usd_cycle: act.priceUsd,
     };
   }
@@ -241,6 +245,13 @@ export class Model {
 
   #require(holds: boolean, message: string): void {
     if (!holds) throw new Error(message);
+  }
+
+  /** A patch of the protection names only some of its members. */
+  #merged(id: string, patch: UpdateServer): Partial<ActualServer> {
+    const { protection = { delete: false, rebuild: false } } =
+      this.#actual.servers.find((one) => one.id === id) ?? {};
+    return { ...patch, protection: { ...protection, ...patch.protection } } as Partial<ActualServer>;
   }
 
   #newId(prefix: string): string {

@@ -53,12 +53,12 @@ const HANDLERS: Handlers = {
     await skerry.firewallRules.replace(ids.get('firewall_group', group), { rules: [...rules] }, { signal });
   },
   create_volume: async ({ volume }, hands) => {
-    const { name, sizeGb: size_gb, region, encrypted, filesystem } = volume;
-    const body = { name, size_gb, region, ...omitUndefined({ encrypted, filesystem }) };
+    const { name, sizeGb: size_gb, region, encrypted, filesystem, protection } = volume;
+    const body = { name, size_gb, region, ...omitUndefined({ encrypted, filesystem, protection }) };
     await createResource(hands, 'volume', body, hands.actual.volumes, hands.skerry.volumes);
   },
-  grow_volume: async ({ volume, sizeGb }, { skerry, ids, signal }) => {
-    await skerry.volumes.update(ids.get('volume', volume), { size_gb: sizeGb }, { signal });
+  update_volume: async ({ volume, patch }, { skerry, ids, signal }) => {
+    await skerry.volumes.update(ids.get('volume', volume), patch, { signal });
   },
   update_server: async ({ id, patch }, hands) => {
     const { labels, ...others } = patch;
@@ -182,7 +182,11 @@ function createServerBody(
     ssh_keys: keyIds(server, ids),
     labels: { ...labels },
     billing_months: months,
-    ...omitUndefined({ tags: server.tags && [...server.tags], auto_renew: server.autoRenew }),
+    ...omitUndefined({
+      tags: server.tags && [...server.tags],
+      auto_renew: server.autoRenew,
+      protection: server.protection,
+    }),
     ...userDataField(server),
   };
 }

@@ -121,6 +121,7 @@ const SERVER = unlessAbsent({
   user_data_file: optional(shortText),
   billing_months: optional(oneOf(...BILLING_MONTHS)),
   auto_renew: optional(bool),
+  protection: optional(record({ delete: optional(bool), rebuild: optional(bool) })),
   rdns: optional(record({ ipv4: optional(orNull(hostName)), ipv6: optional(orNull(hostName)) })),
 });
 
@@ -130,6 +131,7 @@ const VOLUME = unlessAbsent({
   size_gb: required(integer(VOLUME_MIN_GB, VOLUME_MAX_GB)),
   encrypted: optional(bool),
   filesystem: optional(orNull(text({ max: NAME_MAX }))),
+  protection: optional(record({ delete: optional(bool) })),
   server: optional(orNull(serverName)),
 });
 

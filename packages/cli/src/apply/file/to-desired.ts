@@ -1,6 +1,7 @@
 /** Converts an item from its file format: reads the files that it names and normalizes its values. */
 import { createHash } from 'node:crypto';
 import { USER_DATA_MAX_BYTES } from '../../limits.ts';
+import { omitUndefined } from '../../lists.ts';
 import type {
   Absent,
   DesiredGroup,
@@ -56,6 +57,7 @@ export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, re
     userData,
     billingMonths: read.billing_months,
     autoRenew: read.auto_renew,
+    protection: read.protection && omitUndefined(read.protection),
     rdns: { ipv4: read.rdns?.ipv4, ipv6: read.rdns?.ipv6 },
   };
 };
@@ -63,7 +65,8 @@ export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, re
 export const toVolume: Converter<Absent | ReadVolume, DesiredVolume> = (read) => {
   if (read.absent) return read;
   const { name, region, size_gb: sizeGb, encrypted, filesystem, server } = read;
-  return { name, absent: false, region, sizeGb, encrypted, filesystem, server };
+  const protection = read.protection && omitUndefined(read.protection);
+  return { name, absent: false, region, sizeGb, encrypted, filesystem, protection, server };
 };
 
 export const toGroup: Converter<Absent | ReadGroup, DesiredGroup> = (read, report) => {

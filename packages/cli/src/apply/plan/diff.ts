@@ -4,6 +4,7 @@ import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { compareGroups } from './groups.ts';
 import { type Comparison, changeOf, type Plan, type PlanItem } from './plan.ts';
+import { protectionFaults } from './protection.ts';
 import { compareServers } from './servers.ts';
 import { compareVolumes, type PlannedServers } from './volumes.ts';
 
@@ -23,7 +24,8 @@ export function compare(
     notes: all.flatMap(({ notes }) => notes),
     ids: { ssh_key: keys.ids, firewall_group: groups.ids, volume: volumes.ids, server: servers.ids },
   };
-  return { plan, faults: all.flatMap(({ faults }) => faults) };
+  const faults = [...all.flatMap((each) => each.faults), ...protectionFaults(plan.items, actual)];
+  return { plan, faults };
 }
 
 function planServers(

@@ -1,5 +1,5 @@
 /** A plan as data: shown to a person, run by execute/, and run on a model by a test. */
-import type { CreateServer, Image, UpdateServer } from '@skerry/sdk';
+import type { CreateServer, Image, UpdateServer, UpdateVolume } from '@skerry/sdk';
 import type { DesiredKey, Rule, WantedGroup, WantedServer, WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 
@@ -14,7 +14,7 @@ export type Action =
     }
   | { readonly do: 'replace_rules'; readonly group: string; readonly rules: readonly Rule[] }
   | { readonly do: 'create_volume'; readonly volume: WantedVolume }
-  | { readonly do: 'grow_volume'; readonly volume: string; readonly sizeGb: number }
+  | { readonly do: 'update_volume'; readonly volume: string; readonly patch: UpdateVolume }
   | { readonly do: 'update_server'; readonly id: string; readonly patch: UpdateServer }
   /** Runs before the replacement is created, so that a run after an interruption can tell the two apart. */
   | { readonly do: 'mark_replaced'; readonly id: string; readonly labels: Labels }
@@ -73,7 +73,7 @@ export type Rdns = { readonly ipv4?: string | null; readonly ipv6?: string | nul
 export const PHASES: readonly (readonly Action['do'][])[] = [
   ['create_key'],
   ['create_group', 'update_group', 'replace_rules'],
-  ['create_volume', 'grow_volume'],
+  ['create_volume', 'update_volume'],
   ['update_server', 'mark_replaced'],
   ['settle_server'],
   ['create_server', 'rebuild_server'],

@@ -6,6 +6,7 @@ import type { Fault } from '../faults.ts';
 import { labelsAfterInstall, managedLabels } from '../labels.ts';
 import { compareInstall } from './install.ts';
 import { type Action, type Comparison, changeOf, type Labels, type Rdns } from './plan.ts';
+import { protectionChanges } from './protection.ts';
 
 export interface CompareContext {
   readonly desired: Desired;
@@ -69,18 +70,20 @@ function createPatch(
   found: ActualServer,
   project: string,
 ): { readonly patch: UpdateServer; readonly reasons: readonly string[] } {
-  const { tags, autoRenew } = wanted;
+  const { tags, autoRenew, protection } = wanted;
   const labels = wanted.labels && { ...wanted.labels, ...managedLabels(found.labels, project) };
   const byLabel = labels ? labelChanges(found.labels, labels) : [];
   const byTag = tags ? tagChanges(found.tags, tags) : [];
   const changesRenewal = autoRenew !== undefined && autoRenew !== found.auto_renew;
+  const byProtection = protectionChanges(protection, found.protection);
   const patch: UpdateServer = {
     ...(labels && byLabel.length > 0 ? { labels } : {}),
     ...(tags && byTag.length > 0 ? { tags: [...tags] } : {}),
     ...(changesRenewal ? { auto_renew: autoRenew } : {}),
+    ...(byProtection.length > 0 ? { protection: { ...protection } } : {}),
   };
   const byRenew = changesRenewal ? [`auto_renew: ${found.auto_renew} → ${autoRenew}`] : [];
-  return { patch, reasons: [...byTag, ...byLabel, ...byRenew] };
+  return { patch, reasons: [...byTag, ...byLabel, ...byRenew, ...byProtection] };
 }
 
 /** Returns only differences. A server that does not exist yet has no reverse DNS. */

@@ -6,6 +6,7 @@ import { type Desired, isWanted, type Placed, type WantedVolume } from '../desir
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../labels.ts';
 import { type Action, type Comparison, changeOf, type PlanItem } from './plan.ts';
+import { protectionChanges } from './protection.ts';
 import { describeSuspended } from './server.ts';
 
 /** The servers after the run, as far as volumes and firewall groups depend on them. */
@@ -101,7 +102,7 @@ function createItem(volume: WantedVolume, servers: PlannedServers): PlanItem {
 }
 
 function changeItem(
-  { name, sizeGb, server }: WantedVolume,
+  { name, sizeGb, protection, server }: WantedVolume,
   found: ActualVolume,
   holder: ActualServer | undefined,
   servers: PlannedServers,
@@ -109,8 +110,13 @@ function changeItem(
   const actions: Action[] = [];
   const reasons: string[] = [];
   if (sizeGb > found.size_gb) {
-    actions.push({ do: 'grow_volume', volume: name, sizeGb });
+    actions.push({ do: 'update_volume', volume: name, patch: { size_gb: sizeGb } });
     reasons.push(`size_gb: ${found.size_gb} → ${sizeGb}`);
+  }
+  const protects = protectionChanges(protection, found.protection);
+  if (protects.length > 0) {
+    actions.push({ do: 'update_volume', volume: name, patch: { protection: { ...protection } } });
+    reasons.push(...protects);
   }
   // A replacement has the same name but a different ID.
   const there = server ? servers.staying.get(server)?.id : undefined;

@@ -7,6 +7,7 @@ import { arg, flag, listOf, pairs, requiredText, text } from '../../options.ts';
 import { formatUsd } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../../terminal/wait.ts';
+import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { readUserData, resolveKeysOrDefault, USER_DATA_FILE } from './install.ts';
 import { SERVER_COLUMNS } from './show.ts';
 import { waitForServer } from './wait-for-server.ts';
@@ -33,6 +34,8 @@ export const create = command({
     billingMonths: text('months', 'Months paid in advance; longer cycles cost less per month (default: 1)', {
       choices: CYCLES,
     }),
+    deleteProtection: DELETE_PROTECTION,
+    rebuildProtection: REBUILD_PROTECTION,
     noAutoRenew: flag('Suspend the server at the end of the cycle instead of renewing it'),
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
@@ -52,6 +55,7 @@ export const create = command({
       image,
       ssh_keys,
       ...omitUndefined({ tags, labels, user_data_b64 }),
+      ...protectionField(options),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
     } as CreateServer;

@@ -5,6 +5,7 @@ import { listCommand } from '../../lists.ts';
 import { text } from '../../options.ts';
 import { amounts, type Column, fields, hidden, times } from '../../output/format.ts';
 import { describeCommand } from '../../resources.ts';
+import { protectionColumn } from '../protection.ts';
 
 export const SERVER_COLUMNS: readonly Column<Server>[] = [
   ...fields<Server>('id', 'name', 'status', 'plan', 'region'),
@@ -25,6 +26,7 @@ export const SERVER_COLUMNS: readonly Column<Server>[] = [
     value: (server) => Object.entries(server.labels).map(([key, value]) => `${key}=${value}`),
     hidden: true,
   },
+  protectionColumn<Server>(),
   ...hidden(fields<Server>('billing_months')),
   ...hidden(amounts<Server>('price_usd_cycle')),
   ...hidden(fields<Server>('auto_renew')),

@@ -1,15 +1,16 @@
-/** Changes that take effect immediately: names, tags, labels, renewal, reverse DNS. */
+/** Changes that take effect immediately: names, tags, labels, renewal, protection, reverse DNS. */
 import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, booleanOption, listOf, pairs, text } from '../../options.ts';
+import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { SERVER_COLUMNS } from './show.ts';
 
 const update = command({
   name: 'server update',
-  about: 'Change the name, tags, labels, or renewal of a server',
+  about: 'Change the name, tags, labels, renewal, or protection of a server',
   operations: ['servers.update', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
@@ -21,6 +22,8 @@ const update = command({
     addLabel: pairs('Add a label, or change its value'),
     removeLabel: listOf('key', 'Remove the label with this key'),
     autoRenew: booleanOption('Charge the next cycle when the current one ends'),
+    deleteProtection: DELETE_PROTECTION,
+    rebuildProtection: REBUILD_PROTECTION,
   },
   columns: SERVER_COLUMNS,
   help:
@@ -30,20 +33,19 @@ const update = command({
   run: async ({ skerry, output }, { server, name, autoRenew: auto_renew, ...words }) => {
     const asked = [name, auto_renew, ...Object.values(words)];
     if (asked.every((one) => one === undefined)) {
-      const options =
-        '--name, --tag, --add-tag, --remove-tag, --label, --add-label, --remove-label, or --auto-renew';
-      throw new Failure('usage', `nothing to change; specify ${options}`);
+      throw new Failure('usage', 'nothing to change; see `skerry server update --help` for the options');
     }
     rejectCombination(words.tag, words.addTag ?? words.removeTag, 'tag');
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
     // Read right before writing, so that additions apply to the latest values.
     const found = await findServer(skerry, server);
-    const body = omitUndefined({
+    const changes = omitUndefined({
       name,
       auto_renew,
       tags: resolveTags(found, words),
       labels: resolveLabels(found, words),
     });
+    const body = { ...changes, ...protectionField(words) };
     output.show(await skerry.servers.update(found.id, body), SERVER_COLUMNS);
   },
 });
