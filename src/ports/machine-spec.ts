@@ -1,5 +1,5 @@
 /** The desired state of machines and volumes, as the compute port takes it. */
-import type { Ipv4Assignment, Ipv6Assignment } from './network.ts';
+import type { Filter, Ipv4Assignment, Ipv6Assignment } from './network.ts';
 
 /** The desired state of a machine. `id` is the server's id; the driver uses it as the machine's name. */
 export interface MachineSpec {
@@ -25,6 +25,11 @@ export interface MachineSpec {
   /** crypt(3) hash of the root password, or null if only SSH keys may sign in. */
   readonly rootPasswordHash: string | null;
   readonly userData: Uint8Array | null;
+  /**
+   * The packet filter of a new machine, in force before its first packet. Absent: none. A machine that exists
+   * keeps its own; `filter` of the driver replaces it.
+   */
+  readonly filter?: Filter | null;
 }
 
 export interface MachineImage {

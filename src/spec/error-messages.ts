@@ -68,6 +68,7 @@ export const REFERENCE_MESSAGES = {
   region: 'this region is not available.',
   image: 'image not found, or not available to you.',
   ssh_keys: 'SSH key not found in your account.',
+  firewall_groups: 'firewall group not found in your account.',
   server: 'server not found in your account.',
   applied_to: 'server not found in your account.',
   attach: 'server not found in your account.',

@@ -40,6 +40,8 @@ export const LIMITS = {
   passkeyChallengeMinutes: 5,
   nameMaxChars: 63,
   labelPairsMax: 32,
+  /** The default quota of groups. */
+  firewallGroupsPerOrderMax: 50,
   labelValueMaxChars: 255,
   /** An RSA key of 16384 bits has about 2,800; the rest is comment. */
   sshPublicKeyMaxChars: 8_192,

@@ -2334,6 +2334,8 @@ export interface operations {
                         /** @description Whether rebuild and restore are refused with 409. */
                         rebuild?: boolean;
                     };
+                    /** @description Ids of firewall groups, in the order of evaluation. They filter from the first packet on; see GET /firewall/groups. */
+                    firewall_groups?: string[];
                 };
             };
         };

@@ -1,13 +1,22 @@
 /** Applies a group to servers. */
-import { fail, unknownReference } from '../../kernel/fail.ts';
+import { fail, notFound, unknownReference } from '../../kernel/fail.ts';
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { FirewallGroup, FirewallGroupPatch } from '../../spec/schemas/firewall.ts';
 import { can, type ServerAction } from '../../spec/states.ts';
-import { attachServers, type CandidateRow, detachServers, lockCandidates } from '../../store/firewall.ts';
+import {
+  attachServers,
+  type CandidateRow,
+  detachServers,
+  findGroup,
+  lockCandidates,
+  lockGroup,
+} from '../../store/firewall.ts';
+import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordEvent } from '../record.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
+import { groupObject } from './read.ts';
 
 type ServerList = 'applied_to' | 'attach' | 'detach';
 /** The servers of a request: the whole list, and those to add to it and to remove from it. */
@@ -91,14 +100,52 @@ function requireServers(service: Service, { lists, byId }: RequestedServers): vo
       const server = id === undefined ? undefined : byId.get(id);
       if (!server) unknownReference(field);
       if (list === 'detach' || driverCapabilities(service.compute, server.category).filter) continue;
-      fail('unavailable', { field }, 'The hardware of this server has no packet filter outside the guest.');
+      throwWithoutFilter(field);
     }
   }
+}
+
+function throwWithoutFilter(field: string): never {
+  fail('unavailable', { field }, 'The hardware of this server has no packet filter outside the guest.');
 }
 
 function isActionForbidden(server: CandidateRow | undefined, action: ServerAction): boolean {
   if (!server) return false;
   return !can({ status: server.status, suspendedReason: server.suspended_reason }, action);
+}
+
+/**
+ * Applies groups to a server that the transaction has just created. `shownIds` are in the order of evaluation.
+ * Fails with `unknown_reference`, and with `unavailable` for hardware without a filter.
+ */
+export async function applyToNewServer(
+  tx: Sql,
+  service: Service,
+  actor: CustomerActor,
+  server: { readonly id: string; readonly category: 'vps' | 'dedicated'; readonly now: Date },
+  shownIds: readonly string[],
+): Promise<void> {
+  const { customerId } = actor;
+  if (!driverCapabilities(service.compute, server.category).filter) throwWithoutFilter('firewall_groups');
+  const ids = shownIds.map((shown, index) => {
+    return parseId('firewallGroup', shown) ?? unknownReference(`firewall_groups.${index}`);
+  });
+  // In the order of their ids, so that two orders never wait for each other.
+  for (const id of ids.toSorted()) {
+    const isKnown = await lockGroup(tx, customerId, id);
+    if (!isKnown) unknownReference(`firewall_groups.${ids.indexOf(id)}`);
+  }
+  for (const id of new Set(ids)) {
+    await attachServers(tx, id, [server.id]);
+    const group = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
+    await recordApplied(
+      tx,
+      actor,
+      { added: [server.id], removed: [], object: groupObject(group) },
+      server.now,
+    );
+  }
+  await enqueueTask(tx, { kind: 'filter', subject: server.id, now: server.now });
 }
 
 /** Records one `firewall.applied` event per newly attached server. */

@@ -41,6 +41,11 @@ async function applyDuringInstall(
   return { againMs: INSTALL_RETRY_MS };
 }
 
+/** Reads the filter that a new machine of the server has from the start. */
+export async function readFilter(service: Service, serverId: string): Promise<Filter | null> {
+  return compileFilter((await readServerFilter(service.db, serverId))?.groups ?? []);
+}
+
 async function setFilter(service: Service, serverId: string, server: ServerFilterRow): Promise<void> {
   await withDriverTimeout(service.compute.filter(serverId, compileFilter(server.groups)));
 }

@@ -7,6 +7,7 @@ import {
   PANEL_PATHS,
   topupPath,
 } from '../../spec/paths.ts';
+import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
@@ -26,6 +27,7 @@ export interface DeployData {
   readonly regions: readonly Region[];
   readonly images: readonly Image[];
   readonly keys: readonly ListedSshKey[];
+  readonly groups: readonly FirewallGroup[];
   /** The submitted values so far, by field. */
   readonly given: ReadonlyMap<string, string>;
   readonly chosen: { readonly plan: string | null; readonly region: string; readonly months: CycleMonths };
@@ -66,6 +68,7 @@ ${fields.select('image', 'Image', {
   choices: [['', 'Choose an image'], ...imageChoices(data.images)],
 })}
 ${keyChoices(data, fields)}
+${groupChoices(data, fields)}
 ${fields.text('name', 'Name', {
   value: given.get('name') ?? '',
   required: true,
@@ -164,6 +167,17 @@ function keyChoices({ keys, given }: DeployData, fields: Fields): Html {
     'SSH keys',
     html`${boxes.length > 0 ? html`${boxes}<p class="hint">${add}</p>` : emptyNote}`,
   );
+}
+
+function groupChoices({ groups, given }: DeployData, fields: Fields): Html | false {
+  if (groups.length === 0) return false;
+  const label = labelsOf(groups);
+  const boxes = groups.map((group) => {
+    const checked = given.has(`firewall_groups.${group.id}`) && new Html(' checked');
+    const input = html`<input type="checkbox" name="firewall_groups.${group.id}"${checked}>`;
+    return html`<label class="choice">${input} <span>${label(group)}</span></label>\n`;
+  });
+  return choiceGroup(fields, 'firewall_groups', 'Firewall groups', html`${boxes}`);
 }
 
 function advancedFields({ given, forms }: DeployData, fields: Fields): Html {

@@ -118,6 +118,14 @@ export const ServerBody = Type.Object(
       Type.Boolean({ description: 'Whether the next cycle is charged automatically. Default: true.' }),
     ),
     protection: Type.Optional(ServerProtectionPatch),
+    firewall_groups: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: LIMITS.firewallGroupsPerOrderMax,
+        description:
+          'Ids of firewall groups, in the order of evaluation. They filter from the first packet on; see ' +
+          'GET /firewall/groups.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

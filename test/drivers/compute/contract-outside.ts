@@ -47,6 +47,16 @@ export function outsideContract(fixture: ContractFixture): void {
     assert.equal(await verdict('203.0.113.9', 443), 'accept');
   });
 
+  it('a new machine has the filter of its spec, and keeps its own when it is ensured again', async (t) => {
+    const spec = await fixture.startMachine(t, { filter: FILTER });
+    const verdict = (port: number) =>
+      fixture.world.packetVerdict(spec.id, { direction: 'in', proto: 'tcp', port, remote: '203.0.113.9' });
+    assert.deepEqual([await verdict(80), await verdict(443)], ['accept', 'drop']);
+    await fixture.driver.filter(spec.id, null);
+    await fixture.driver.ensure({ ...spec, filter: FILTER });
+    assert.equal(await verdict(443), 'accept');
+  });
+
   it('an absent machine has no filter', async () => {
     await fixture.driver.filter('never-made', null);
     await failsAs('refused', fixture.driver.filter('never-made', FILTER));

@@ -5,6 +5,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
 import type { CustomerActor, Service } from '../../context.ts';
+import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
 import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
 import { driverCapabilities } from '../hardware.ts';
@@ -23,7 +24,8 @@ export async function createServer(
   body: ServerBody,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
-  return await placeOrder(service, actor, await readOrder(service, actor, body, userData));
+  const order = await readOrder(service, actor, body, userData);
+  return await placeOrder(service, actor, order, body.firewall_groups);
 }
 
 /** Creates a server with a root password instead of keys. Also refuses with `bad_password`. */
@@ -40,19 +42,37 @@ export async function createServerWithPassword(
     fail('unavailable', { field: 'image' }, 'A custom image takes no root password. Use SSH keys instead.');
   }
   const rootPasswordHash = await hashRootPassword(service, actor, order, rootPassword);
-  return await placeOrder(service, actor, { ...order, rootPasswordHash });
+  return await placeOrder(service, actor, { ...order, rootPasswordHash }, body.firewall_groups);
 }
 
-async function placeOrder(service: Service, actor: CustomerActor, order: DeployOrder): Promise<Server> {
+async function placeOrder(
+  service: Service,
+  actor: CustomerActor,
+  order: DeployOrder,
+  groups: readonly string[] = [],
+): Promise<Server> {
   const { saveResponse } = actor;
   const custom = order.imageType === 'custom';
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
+    if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const { server } = await deploy(service, actor, order, saveResponse || custom ? finish : undefined);
+  const needsTransaction = saveResponse !== undefined || custom || groups.length > 0;
+  const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);
+}
+
+async function applyGroups(
+  service: Service,
+  actor: CustomerActor,
+  tx: Sql,
+  created: { readonly order: DeployOrder; readonly deployed: Deployed; readonly groups: readonly string[] },
+): Promise<void> {
+  const { id, created_at: now } = created.deployed.server;
+  const { category } = created.order.plan;
+  await applyToNewServer(tx, service, actor, { id, category, now }, created.groups);
 }
 
 async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string): Promise<boolean> {

@@ -18,6 +18,7 @@ import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
+import { readFilter } from '../../firewall/apply.ts';
 import { completeOperation } from '../operations/complete.ts';
 import {
   callDriver,
@@ -41,7 +42,8 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   const facts = await findBuildDetails(service.db, operation.server_id);
   if (!facts?.host) return await advance(service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
-  const spec = buildMachineSpec(service, machine, facts);
+  const filter = await readFilter(service, operation.server_id);
+  const spec = { ...buildMachineSpec(service, machine, facts), filter };
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => service.compute.ensure(spec),

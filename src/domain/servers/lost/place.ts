@@ -25,6 +25,7 @@ import {
 import { lockServer, type ServerRow, setServerRdns } from '../../../store/servers/servers.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
+import { readFilter } from '../../firewall/apply.ts';
 import { INSTALL_TIMEOUT_MS } from '../deploy/provision.ts';
 import { settleMoveForRemoval } from '../moves/end.ts';
 import { completeOperation } from '../operations/complete.ts';
@@ -103,7 +104,8 @@ export async function replaceMachine(service: Service, operation: OperationRow):
   const facts = await findBuildDetails(service.db, operation.server_id);
   if (!facts?.host) throw new Error('cannot install a server without a host');
   const machine = { id: operation.server_id, host: facts.host, generation: operation.generation + 1 };
-  const spec = buildMachineSpec(service, machine, facts);
+  const filter = await readFilter(service, operation.server_id);
+  const spec = { ...buildMachineSpec(service, machine, facts), filter };
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => (facts.shared_disk ? revive(service, spec) : service.compute.ensure(spec)),
@@ -122,7 +124,7 @@ async function revive({ compute }: Service, spec: MachineSpec): Promise<void> {
   await compute.revive(spec);
 }
 
-/** The new machine has none of the limits outside the guest yet. */
+/** The new machine has no limits yet, and its groups may have changed since its filter was read. */
 async function recordReplacing(service: Service, operation: OperationRow): Promise<void> {
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {

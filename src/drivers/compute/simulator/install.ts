@@ -76,15 +76,17 @@ export function diskOnHost({ diskGb, sharedDisk }: MachineSpec): number {
 async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: InstallTiming): Promise<void> {
   const inserted = await tx.run(
     `insert into sim.machines
-       (id, host, cpu, ram_mb, disk_gb, shared_disk, generation, installed, booted_at, on_since,
+       (id, host, cpu, ram_mb, disk_gb, shared_disk, generation, installed, filter, booted_at, on_since,
         install_ends_at)
-     values ($id, $host, $cpu, $ramMb, $diskGb, $sharedDisk, $generation, $installed::jsonb, $now, $now,
+     values ($id, $host, $cpu, $ramMb, $diskGb, $sharedDisk, $generation, $installed::jsonb,
+             $filter::jsonb, $now, $now,
              $installEndsAt)
      on conflict (id) do nothing`,
     {
       ...spec,
       sharedDisk: spec.sharedDisk ?? false,
       installed: JSON.stringify(toInstalledSystem(spec)),
+      filter: filterText(spec),
       now,
       installEndsAt: installEndsAt(spec.image, now, installS),
     },
@@ -152,8 +154,13 @@ export async function reviveMachine(tx: Sql, spec: MachineSpec, { now }: Install
   await tx.run(
     `update sim.machines
      set ${bootAssignments({ rescueAt: 'null', installEndsAt: '$2::timestamptz' })},
-         rescue_password_sha256 = null, host = $3, generation = $4, installed = $5::jsonb, filter = null
+         rescue_password_sha256 = null, host = $3, generation = $4, installed = $5::jsonb,
+         filter = $6::jsonb
      where id = $1`,
-    [spec.id, now, spec.host, spec.generation, JSON.stringify(installed)],
+    [spec.id, now, spec.host, spec.generation, JSON.stringify(installed), filterText(spec)],
   );
+}
+
+function filterText({ filter }: MachineSpec): string | null {
+  return filter ? JSON.stringify(filter) : null;
 }

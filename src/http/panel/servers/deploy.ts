@@ -1,4 +1,5 @@
 /** Ordering a server on one page, which shows the total first, from the same form. */
+import { listGroups } from '../../../domain/firewall/read.ts';
 import { findClosure } from '../../../domain/rules/rules.ts';
 import { monthlyUsd, quoteServer } from '../../../domain/servers/billing/price.ts';
 import { createServerWithPassword } from '../../../domain/servers/deploy/create.ts';
@@ -13,7 +14,7 @@ import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { regionIn } from '../../admission/admission.ts';
 import { type Form, field } from '../../form.ts';
 import { createChecker } from '../../v1/validation.ts';
-import { listAllPlans, listAllRegions, listOwnSshKeys, listUsableImages } from '../choices.ts';
+import { listAllPlans, listAllRegions, listOwnSshKeys, listUsableImages, readAllPages } from '../choices.ts';
 import {
   bodyReader,
   checkedIds,
@@ -42,6 +43,7 @@ const FIELD_READERS = {
   tags: lines,
   labels: pairs,
   auto_renew: isChecked,
+  firewall_groups: checkedIds,
   user_data_b64: encodeUserData,
 };
 const FIELD_NAMES = { user_data_b64: 'user_data' };
@@ -88,7 +90,14 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
   {
     path: DEPLOY_PATH,
     access: 'customer',
-    readOperations: ['plans.list', 'regions.list', 'images.list', 'ssh_keys.list', 'balance.get'],
+    readOperations: [
+      'plans.list',
+      'regions.list',
+      'images.list',
+      'ssh_keys.list',
+      'balance.get',
+      'firewall_groups.list',
+    ],
     render,
     forms: {
       deploy: restForm<Server>({
@@ -110,11 +119,12 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
 async function render(context: PageContext): Promise<View> {
   const { service } = context;
   const given = formInput(context);
-  const [plans, regions, images, keys, rules] = await Promise.all([
+  const [plans, regions, images, keys, groups, rules] = await Promise.all([
     listAllPlans(context),
     listAllRegions(context),
     listUsableImages(context),
     listOwnSshKeys(context),
+    readAllPages({ sort: 'name' }, (page) => listGroups(service, context.customer(), page)),
     context.edge.rules.read(),
   ]);
   const chosen = chooseOptions(given, plans);
@@ -126,6 +136,7 @@ async function render(context: PageContext): Promise<View> {
     regions,
     images,
     keys,
+    groups,
     given,
     quote: quote ?? null,
     onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),

@@ -22,7 +22,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       inFilter('filter[region]', 'region'),
     ],
   }),
-  'servers.create': ({ image, keys }) => ({
+  'servers.create': ({ image, keys, group }) => ({
     ...NOTHING,
     body: {
       name: 'web-2',
@@ -36,8 +36,10 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       billing_months: 1,
       auto_renew: false,
       protection: { delete: false, rebuild: false },
+      firewall_groups: [group.applied],
     },
     places: [
+      inBody('firewall_groups.0', 'firewallGroup'),
       inBody('plan', 'plan'),
       inBody('region', 'region'),
       inBody('image', 'customImage'),

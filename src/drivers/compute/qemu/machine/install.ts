@@ -39,7 +39,7 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
     await requireInstallable(host, spec);
     await requireFreeAddresses(host, spec);
     await writeInstallFiles(host, spec, { isFirst: true });
-    return { ...newInstallRecord(spec), filter: null, traffic: DEFAULT_TRAFFIC };
+    return { ...newInstallRecord(spec), filter: spec.filter ?? null, traffic: DEFAULT_TRAFFIC };
   });
 }
 
@@ -161,7 +161,12 @@ export async function reviveMachine(host: QemuHost, spec: MachineSpec): Promise<
     await reviveSharedDisk(host, spec);
     await createMachineFolder(host, spec.id);
     await writeKeptSeeds(host, spec);
-    return { ...newInstallRecord(spec), restored: true, filter: null, traffic: DEFAULT_TRAFFIC };
+    return {
+      ...newInstallRecord(spec),
+      restored: true,
+      filter: spec.filter ?? null,
+      traffic: DEFAULT_TRAFFIC,
+    };
   });
 }
 
