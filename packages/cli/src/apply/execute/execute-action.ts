@@ -174,6 +174,7 @@ function createServerBody(
   ids: ResourceIds,
 ): CreateServer {
   const { server, image, labels, months } = act;
+  const firewall_groups = act.groups.flatMap((name) => ids.find('firewall_group', name) ?? []);
   return {
     name: server.name,
     plan: server.plan,
@@ -187,6 +188,7 @@ function createServerBody(
       auto_renew: server.autoRenew,
       protection: server.protection,
     }),
+    ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
     ...userDataField(server),
   };
 }

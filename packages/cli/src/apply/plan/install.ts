@@ -1,6 +1,6 @@
 /** Compares a server's disk: its user data, and its image, which a file names by ID, version, or family. */
 import type { Actual, ActualImage, ActualServer } from '../actual.ts';
-import type { Placed, WantedServer } from '../desired.ts';
+import { type Desired, isWanted, type Placed, type WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { initialLabels, USER_DATA_LABEL } from '../labels.ts';
 import type { Action } from './plan.ts';
@@ -16,7 +16,7 @@ interface ServerOrder {
 export function orderServer(
   wanted: Placed<WantedServer>,
   actual: Actual,
-  project: string,
+  desired: Desired,
   months: number,
 ): ServerOrder {
   const faults: Fault[] = [];
@@ -42,7 +42,10 @@ export function orderServer(
           do: 'create_server',
           server: wanted,
           image: image.id,
-          labels: initialLabels(wanted, project),
+          labels: initialLabels(wanted, desired.project),
+          groups: desired.groups
+            .filter((group) => isWanted(group) && group.servers?.includes(wanted.name))
+            .map(({ name }) => name),
           months: price.billing_months,
           priceUsd: price.price_usd,
         } as const)

@@ -23,6 +23,8 @@ export type Action =
       readonly server: WantedServer;
       readonly image: Image['id'];
       readonly labels: Labels;
+      /** Names of its firewall groups in the file, so that they filter from the start. */
+      readonly groups: readonly string[];
       readonly months: 1 | 3 | 6 | 12;
       /** For the whole cycle. */
       readonly priceUsd: number;

@@ -41,7 +41,7 @@ function replaceServer(
   const { actual, desired, own } = context;
   const replacement = inheritSettings(wanted, found);
   const months = wanted.billingMonths ?? found.billing_months;
-  const order = orderServer(replacement, actual, desired.project, months);
+  const order = orderServer(replacement, actual, desired, months);
   const faults = [...order.faults, ...suspendedFaults(wanted, found, false)];
   if (!order.action) return { items: [], faults, notes: [] };
   const labels = { ...found.labels, [REPLACED_LABEL]: nextReplacedMark(name, own) };

@@ -116,7 +116,7 @@ function describeOutsideServer(name: string, project: string): string {
 function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit<Comparison, 'ids'> {
   const { name, plan, region, billingMonths = 1 } = wanted;
   const { actual, desired } = context;
-  const { action, image, faults } = orderServer(wanted, actual, desired.project, billingMonths);
+  const { action, image, faults } = orderServer(wanted, actual, desired, billingMonths);
   if (!action) return { items: [], faults, notes: [] };
   const months = billingMonths === 1 ? '1 month' : `${billingMonths} months`;
   const item = changeOf('server', name, {

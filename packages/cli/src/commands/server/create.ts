@@ -1,6 +1,6 @@
 import type { CreateServer, Server, Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { FIND_IMAGE, FIND_SSH_KEY, findImage } from '../../find.ts';
+import { FIND_FIREWALL_GROUP, FIND_IMAGE, FIND_SSH_KEY, findFirewallGroup, findImage } from '../../find.ts';
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, flag, listOf, pairs, requiredText, text } from '../../options.ts';
@@ -19,7 +19,14 @@ export const create = command({
     'The first billing cycle is charged immediately; see prices with `skerry plan describe`. If the\n' +
     'server cannot be provisioned, you get a full refund. The server is printed even if the wait ends\n' +
     'early: by --timeout, by Ctrl-C, or because provisioning failed.',
-  operations: ['servers.create', 'servers.get', 'audit_events.list', ...FIND_IMAGE, ...FIND_SSH_KEY],
+  operations: [
+    'servers.create',
+    'servers.get',
+    'audit_events.list',
+    ...FIND_IMAGE,
+    ...FIND_SSH_KEY,
+    ...FIND_FIREWALL_GROUP,
+  ],
   args: { name: arg('Name: letters a-z, digits, and dashes; starts with a letter') },
   options: {
     plan: requiredText('id', 'ID of the plan; see `skerry plan list`', { completionKind: 'plan' }),
@@ -27,6 +34,9 @@ export const create = command({
     image: requiredText('image', 'ID or name, or family for the newest version', { completionKind: 'image' }),
     sshKey: listOf('key', 'Name or ID (default: the key of the account if there is only one)', {
       completionKind: 'ssh-key',
+    }),
+    firewallGroup: listOf('group', 'Name or ID of a firewall group that filters from the start', {
+      completionKind: 'firewall-group',
     }),
     tag: listOf('tag', 'Tag'),
     label: pairs('Label'),
@@ -48,6 +58,8 @@ export const create = command({
     const user_data_b64 = await readUserData(options.userDataFile);
     const { id: image } = await findImage(skerry, options.image);
     const ssh_keys = await resolveKeysOrDefault(skerry, options.sshKey);
+    const groups = options.firewallGroup?.map((group) => findFirewallGroup(skerry, group)) ?? [];
+    const firewall_groups = (await Promise.all(groups)).map(({ id }) => id);
     const body = {
       name,
       plan,
@@ -56,6 +68,7 @@ export const create = command({
       ssh_keys,
       ...omitUndefined({ tags, labels, user_data_b64 }),
       ...protectionField(options),
+      ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
     } as CreateServer;
