@@ -115,8 +115,8 @@ function isActionForbidden(server: CandidateRow | undefined, action: ServerActio
 }
 
 /**
- * Applies groups to a server that the transaction has just created. `shownIds` are in the order of evaluation.
- * Fails with `unknown_reference`, and with `unavailable` for hardware without a filter.
+ * Applies groups to a server that the transaction has just created. `shownIds` are in the order of
+ * evaluation. Fails with `unknown_reference`, and with `unavailable` for hardware without a filter.
  */
 export async function applyToNewServer(
   tx: Sql,

@@ -31,7 +31,8 @@ async function createGroup(name: string, port: string, by = api): Promise<string
 const balance = async () => (await api.get('/billing/balance')).body.balance_usd as number;
 const portsOf = async (id: string) => {
   const row = await world.opened.db.row<{ ports: unknown }>(
-    `select jsonb_path_query_array(filter, '$.rules[*].ports[0][0]') as ports from sim.machines where id = $1`,
+    `select jsonb_path_query_array(filter, '$.rules[*].ports[0][0]') as ports
+       from sim.machines where id = $1`,
     [parseId('server', id)],
   );
   return row?.ports;
