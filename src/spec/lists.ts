@@ -13,14 +13,22 @@ export interface ListRules {
 export interface FilterRule {
   /** A value outside this closed list gets 400. */
   readonly allowed?: readonly string[];
-  /** `time`: RFC 3339, passed on unchanged. Otherwise text of 1 to 255 characters. */
-  readonly type?: 'time';
+  /**
+   * `time`: RFC 3339, passed on unchanged. `labels`: `key:value`, written without brackets, and repeatable.
+   * Otherwise text of 1 to 255 characters.
+   */
+  readonly type?: 'time' | 'labels';
   readonly about?: string;
 }
 
+/** The filter of a list whose items have labels. */
+export const BY_LABEL = {
+  label: { type: 'labels', about: 'A label as `key:value`. Repeat it for labels that must all match.' },
+} as const satisfies ListRules['filters'];
+
 /** A validated request for a page. */
 export interface PageRequest {
-  /** By the name of the filter. A filter that was not given is absent. */
+  /** By the name of the filter. A filter that was not given is absent. Labels are one text: joinLabels. */
   readonly filter: Readonly<Record<string, string>>;
   /** One of `sorts`. */
   readonly sort: string;

@@ -1,9 +1,14 @@
 /** Patterns of text fields, and each rule in words: a message shows the words, never the expression. */
+import { LIMITS } from './limits.ts';
+
 interface PatternRow {
   readonly pattern: string;
   /** Completes "must be". */
   readonly words: string;
 }
+
+const LABEL_KEY = '[a-z0-9_-]{1,63}';
+const VISIBLE = '[^\\p{C}\\p{Zl}\\p{Zp}]';
 
 /** RFC 1123: letters, digits, and inner hyphens. */
 const HOST_LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
@@ -25,12 +30,19 @@ export const PATTERNS = {
     words: 'a port, a list of ports, or a range, such as 443, or 80,443, or 8000-8999',
   },
   labelKey: {
-    pattern: '^[a-z0-9_-]{1,63}$',
+    pattern: `^${LABEL_KEY}$`,
     words: '1 to 63 lowercase letters, digits, hyphens, and underscores',
+  },
+  /** The value may be empty. */
+  labelFilter: {
+    pattern: `^${LABEL_KEY}:${VISIBLE}{0,${LIMITS.labelValueMaxChars}}$`,
+    words:
+      'key:value, such as env:prod, with a key of 1 to 63 lowercase letters, digits, hyphens, and ' +
+      `underscores, and a value of up to ${LIMITS.labelValueMaxChars} visible characters`,
   },
   /** Text without control and invisible characters and line ends: kernel/printable.ts as a pattern. */
   printable: {
-    pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$',
+    pattern: `^${VISIBLE}*$`,
     words: 'one line of visible characters',
   },
 } as const satisfies Readonly<Record<string, PatternRow>>;

@@ -3,7 +3,7 @@ import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
-import { BY_CREATION, countUpTo, type Page, type PageSource, readPage } from './page.ts';
+import { BY_CREATION, byLabels, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { assignmentsFor, parametersFor } from './parameters.ts';
 
 export interface SnapshotRow {
@@ -24,6 +24,7 @@ export interface SnapshotRow {
   /** Decimal text with two decimals; 0 until ready. */
   readonly size_gb: string;
   readonly status: SnapshotStatus;
+  readonly labels: Readonly<Record<string, string>>;
   readonly protect_delete: boolean;
   /** When the host was lost that had it. */
   readonly lost_at: Date | null;
@@ -32,10 +33,10 @@ export interface SnapshotRow {
 }
 
 const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, shared, begun, name,
-  size_gb, status, protect_delete, lost_at, expires_at, created_at`;
+  size_gb, status, labels, protect_delete, lost_at, expires_at, created_at`;
 
-const NEW =
-  'id, customer_id, server_id, region_id, disk_gb, image_id, name, protect_delete, expires_at, created_at';
+const NEW = `id, customer_id, server_id, region_id, disk_gb, image_id, name, labels, protect_delete,
+  expires_at, created_at`;
 
 export type NewSnapshot = Omit<
   SnapshotRow,
@@ -115,6 +116,7 @@ const SNAPSHOT_PAGE_SOURCE = {
   filters: {
     status: { where: 'status = $status', indexed: true },
     name: { where: 'name = $name', indexed: true },
+    label: byLabels('labels'),
   },
 } as const satisfies Partial<PageSource>;
 
@@ -131,7 +133,7 @@ function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
   };
 }
 
-/** Pages through the customer's snapshots. Filters: `server`, `status`, `name`. */
+/** Pages through the customer's snapshots. Filters: `server`, `status`, `name`, `label`. */
 export async function pageSnapshots(
   tx: Sql,
   customerId: string,
@@ -205,13 +207,13 @@ export async function loseSnapshot(tx: Sql, id: string): Promise<SnapshotRow | u
   );
 }
 
-/** Updates name, expiry, and protection. The caller holds the snapshot's lock. */
+/** Updates name, expiry, labels, and protection. The caller holds the snapshot's lock. */
 export async function updateSnapshot(
   tx: Sql,
-  change: Pick<SnapshotRow, 'id' | 'name' | 'expires_at' | 'protect_delete'>,
+  change: Pick<SnapshotRow, 'id' | 'name' | 'expires_at' | 'labels' | 'protect_delete'>,
 ): Promise<SnapshotRow> {
   const row = await tx.row<SnapshotRow>(
-    `update snapshots set ${assignmentsFor('name, expires_at, protect_delete')}
+    `update snapshots set ${assignmentsFor('name, expires_at, labels, protect_delete')}
       where id = $id returning ${COLUMNS}`,
     change,
   );

@@ -103,6 +103,27 @@ describe('the SDK against the service', () => {
     await assert.rejects(skerry.sshKeys.get(id), { code: 'not_found' });
   });
 
+  it('a list sends each of its labels, with every page', async () => {
+    const labels = { env: 'prod', tier: 'a & b:c' };
+    const made = [];
+    for (let n = 0; n < 3; n++) {
+      const { id } = await skerry.volumes.create({ name: 'labeled', size_gb: 10, region: 'par', labels });
+      made.unshift(id);
+    }
+    await skerry.volumes.create({ name: 'labeled', size_gb: 10, region: 'par', labels: { env: 'prod' } });
+    const query = { label: ['env:prod', 'tier:a & b:c'], filter: { name: 'labeled' }, page_size: 2 };
+    const found = await skerry.volumes.list(query).all();
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      made,
+    );
+    assert.equal((await skerry.volumes.list({ label: [] }).all()).length, 4);
+    assert.deepEqual(await skerry.servers.list({ label: ['env:none'] }).all(), []);
+    assert.deepEqual(await skerry.snapshots.list({ label: ['env:none'] }).all(), []);
+    await assert.rejects(skerry.volumes.list({ label: ['env'] }).all(), { code: 'invalid_request' });
+    for (const { id } of await skerry.volumes.list().all()) await skerry.volumes.delete(id);
+  });
+
   it('a list fetches pages as they are needed, with its filter, and stops with the loop', async () => {
     for (let n = 0; n < 5; n++) {
       await skerry.volumes.create({ name: `page-${n}`, size_gb: 10, region: n === 4 ? 'zrh' : 'par' });

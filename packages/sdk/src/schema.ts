@@ -671,7 +671,7 @@ export interface paths {
         head?: never;
         /**
          * Update a volume
-         * @description Renames or enlarges a volume, or changes its protection. It grows online. You resize the file system on it yourself.
+         * @description Renames or enlarges a volume, changes its protection, or replaces its `labels` as a whole. It grows online. You resize the file system on it yourself.
          *
          *     Scope: `write`.
          */
@@ -789,7 +789,7 @@ export interface paths {
         head?: never;
         /**
          * Update a snapshot
-         * @description Changes its name, its expiry, or its protection.
+         * @description Changes its name, expiry, or protection, or replaces its `labels` as a whole.
          *
          *     Scope: `write`.
          */
@@ -1416,6 +1416,9 @@ export interface components {
             size_gb: number;
             /** @enum {string} */
             status: "creating" | "ready" | "error";
+            labels: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it is deleted automatically; null: never. A protected snapshot stays, and is deleted once its protection is lifted.
@@ -1593,6 +1596,9 @@ export interface components {
              * @example ext4
              */
             filesystem: string | null;
+            labels: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When the machine was lost that had its data. A lost volume can only be deleted.
@@ -2219,6 +2225,8 @@ export interface operations {
                 "filter[name]"?: string;
                 /** @description A tag of the server. */
                 "filter[tag]"?: string;
+                /** @description A label as `key:value`. Repeat it for labels that must all match. */
+                label?: string[];
             };
             header?: never;
             path?: never;
@@ -3845,6 +3853,8 @@ export interface operations {
                 "filter[region]"?: string;
                 /** @description The id of a server. */
                 "filter[attached_to]"?: string;
+                /** @description A label as `key:value`. Repeat it for labels that must all match. */
+                label?: string[];
             };
             header?: never;
             path?: never;
@@ -3898,7 +3908,10 @@ export interface operations {
                  *       "name": "data",
                  *       "size_gb": 100,
                  *       "region": "par",
-                 *       "filesystem": "ext4"
+                 *       "filesystem": "ext4",
+                 *       "labels": {
+                 *         "env": "prod"
+                 *       }
                  *     }
                  */
                 "application/json": {
@@ -3917,6 +3930,15 @@ export interface operations {
                      * @example ext4
                      */
                     filesystem?: string | null;
+                    /**
+                     * @description Key-value pairs. Replaces the whole set.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
                 };
             };
         };
@@ -4033,6 +4055,15 @@ export interface operations {
                     /** @description Need not be unique. */
                     name?: string;
                     size_gb?: number;
+                    /**
+                     * @description Key-value pairs. Replaces the whole set.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
                     protection?: {
                         /** @description Whether DELETE is refused with 409. */
                         delete?: boolean;
@@ -4167,6 +4198,8 @@ export interface operations {
                 "filter[server]"?: string;
                 "filter[status]"?: "creating" | "ready" | "error";
                 "filter[name]"?: string;
+                /** @description A label as `key:value`. Repeat it for labels that must all match. */
+                label?: string[];
             };
             header?: never;
             path?: never;
@@ -4231,6 +4264,15 @@ export interface operations {
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
+                    /**
+                     * @description Key-value pairs. Replaces the whole set.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
                     protection?: {
                         /** @description Whether DELETE is refused with 409. */
                         delete?: boolean;
@@ -4360,6 +4402,15 @@ export interface operations {
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
+                    /**
+                     * @description Key-value pairs. Replaces the whole set.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    labels?: {
+                        [key: string]: string;
+                    };
                     protection?: {
                         /** @description Whether DELETE is refused with 409. */
                         delete?: boolean;

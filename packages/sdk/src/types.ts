@@ -45,10 +45,12 @@ export type Body<Id extends OperationId> = operations[Id] extends {
 
 type QueryOf<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** The query of a list: `{ filter: { status: 'running' }, sort: 'name', page_size: 50 }`. */
+/**
+ * The query of a list: `{ filter: { status: 'running' }, label: ['env:prod'], sort: 'name', page_size: 50 }`.
+ */
 export type ListQuery<Id extends OperationId> = Pick<
   QueryOf<Id>,
-  Extract<keyof QueryOf<Id>, 'page_size' | 'cursor' | 'sort'>
+  Extract<keyof QueryOf<Id>, 'page_size' | 'cursor' | 'sort' | 'label'>
 > & {
   readonly filter?: {
     [Key in keyof QueryOf<Id> as Key extends `filter[${infer Name}]` ? Name : never]?: QueryOf<Id>[Key];

@@ -50,6 +50,7 @@ export async function createSnapshot(
       disk_gb: server.disk_gb,
       image_id: server.image_id,
       name,
+      labels: body.labels ?? {},
       protect_delete: body.protection?.delete ?? false,
       expires_at: expiresAt,
       created_at: now,
@@ -100,7 +101,7 @@ function generateSnapshotName(now: Date): string {
 }
 
 /**
- * Changes the name, the expiry, or the protection of a snapshot. Refuses with `not_found`, and with 400 for
+ * Changes the name, expiry, labels, or protection of a snapshot. Refuses with `not_found`, and with 400 for
  * an invalid name or `expires_at`.
  */
 export async function patchSnapshot(
@@ -118,6 +119,7 @@ export async function patchSnapshot(
       id,
       name: name === undefined ? found.name : requireName(name),
       expires_at: expires === undefined ? found.expires_at : parseExpiry(expires, now),
+      labels: patch.labels ?? found.labels,
       protect_delete: protection?.delete ?? found.protect_delete,
     });
     const object = snapshotObject(row);

@@ -1,4 +1,4 @@
-/** Creates, renames, grows, and deletes volumes. */
+/** Creates, changes, and deletes volumes. */
 import {
   fail,
   invalidRequest,
@@ -56,6 +56,7 @@ export async function createVolume(
       region_id: region.id,
       encrypted: body.encrypted ?? false,
       filesystem: body.filesystem ?? null,
+      labels: body.labels ?? {},
       shared: region.volume_storage === 'shared',
       protect_delete: body.protection?.delete ?? false,
       created_at: now,
@@ -68,9 +69,9 @@ export async function createVolume(
 }
 
 /**
- * Renames a volume, grows it online, or changes its protection. Refuses with `not_found`, `conflict_state`
- * (lost or moving), `invalid_value` (smaller), `limit_reached`, and `unavailable` (no disk space on its
- * host).
+ * Renames a volume, grows it online, or changes its labels or protection. Refuses with `not_found`,
+ * `conflict_state` (lost or moving), `invalid_value` (smaller), `limit_reached`, and `unavailable` (no disk
+ * space on its host).
  */
 export async function updateVolume(
   service: Service,
@@ -93,8 +94,14 @@ export async function updateVolume(
     const size_gb = patch.size_gb ?? volume.size_gb;
     if (volume.lost_at !== null && patch.size_gb !== undefined) throwVolumeLost();
     const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
-    const protect_delete = patch.protection?.delete ?? volume.protect_delete;
-    const row = await updateRow(tx, { id, name: name ?? volume.name, size_gb, disk_gb, protect_delete });
+    const row = await updateRow(tx, {
+      id,
+      name: name ?? volume.name,
+      size_gb,
+      disk_gb,
+      labels: patch.labels ?? volume.labels,
+      protect_delete: patch.protection?.delete ?? volume.protect_delete,
+    });
     if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
     const object = volumeObject(row);
     await recordAudit(tx, { actor, action: 'volume.update', resource: object.id }, now);

@@ -34,6 +34,7 @@ export function volumeObject(row: VolumeRow): Volume {
     device: row.device,
     encrypted: row.encrypted,
     filesystem: row.filesystem,
+    labels: row.labels,
     protection: { delete: row.protect_delete },
     lost_at: row.lost_at && formatRfc3339(row.lost_at),
     created_at: formatRfc3339(row.created_at),

@@ -86,8 +86,12 @@ function buildPageRequest(
   };
   const rawQuery: Record<string, string> = fixed ? { sort: fixed.sort } : {};
   for (const name of Object.keys(rules.filters)) {
-    const value = fixed ? (fixed.filter[name] ?? '') : field(context.query, name);
-    if (value !== '' && read({ [`filter[${name}]`]: value })) rawQuery[`filter[${name}]`] = value;
+    const isLabel = listRules.filters[name]?.type === 'labels';
+    const typed = fixed ? (fixed.filter[name] ?? '') : field(context.query, name);
+    // The panel writes a label as its forms do, `env=prod`.
+    const value = isLabel ? typed.replace(/^([^:=]*)=/, '$1:') : typed;
+    const key = isLabel ? name : `filter[${name}]`;
+    if (value !== '' && read({ [key]: value })) rawQuery[key] = value;
   }
   const cursor = field(context.query, 'cursor');
   const page = (cursor !== '' && read({ ...rawQuery, cursor })) || read(rawQuery);

@@ -1,13 +1,16 @@
 /**
- * Queries are as strict as bodies: an unknown key, a repeated key, or an invalid value is rejected by name.
+ * Queries are as strict as bodies: an unknown key, an invalid value, or a repeated key is rejected by name.
+ * Only the filter by label may be repeated.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type TObject, Type } from 'typebox';
 import { type ErrorItem, invalidRequest } from '../../kernel/fail.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import { parseRfc3339 } from '../../kernel/time.ts';
+import { joinLabels } from '../../spec/label-filters.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { ListRules, PageRequest } from '../../spec/lists.ts';
+import type { FilterRule, ListRules, PageRequest } from '../../spec/lists.ts';
+import { PATTERNS } from '../../spec/patterns.ts';
 import { type CursorScope, readCursor } from './cursor.ts';
 import { isStorable } from './json-body.ts';
 import { type Check, createChecker } from './validation.ts';
@@ -70,13 +73,12 @@ export function readPageRequest(
   let sort = rules.defaultSort;
   let cursor: string | undefined;
   for (const [name, text] of Object.entries(raw)) {
-    const filterName = matchFilter(name, rules);
-    if (filterName !== undefined) {
-      const item = filterProblem(name, text, rules.filters[filterName]);
-      if (item === null && Object.hasOwn(filter, filterName))
-        items.push({ field: name, issue: 'invalid_value' });
-      else if (item === null) filter[filterName] = text as string;
-      else items.push(item);
+    const match = matchFilter(name, rules);
+    if (match !== undefined) {
+      const value = readFilter(name, text, match.rule);
+      if (typeof value !== 'string') items.push(value);
+      else if (Object.hasOwn(filter, match.name)) items.push({ field: name, issue: 'invalid_value' });
+      else filter[match.name] = value;
     } else if (typeof text !== 'string') {
       items.push({ field: name, issue: isPageKey(name) ? 'invalid_value' : 'unknown_key' });
     } else if (name === 'page_size') {
@@ -102,26 +104,41 @@ function isPageKey(name: string): boolean {
   return ['page_size', 'sort', 'cursor'].includes(name);
 }
 
-function matchFilter(name: string, rules: ListRules): string | undefined {
-  const bracketed = /^filter\[([a-z_]+)\]$/.exec(name)?.[1];
-  const filterName = bracketed ?? (rules.plainFilters ? name : undefined);
-  return filterName !== undefined && Object.hasOwn(rules.filters, filterName) ? filterName : undefined;
+function matchFilter(
+  key: string,
+  { filters, plainFilters }: ListRules,
+): { readonly name: string; readonly rule: FilterRule } | undefined {
+  const bracketed = /^filter\[([a-z_]+)\]$/.exec(key)?.[1];
+  const name = bracketed ?? key;
+  const rule = Object.hasOwn(filters, name) ? filters[name] : undefined;
+  if (!rule) return undefined;
+  const isPlain = bracketed === undefined;
+  const isKnown = rule.type === 'labels' ? isPlain : plainFilters === true || !isPlain;
+  return isKnown ? { name, rule } : undefined;
 }
 
-function filterProblem(
-  name: string,
-  text: string | readonly string[],
-  rule: ListRules['filters'][string] | undefined,
-): ErrorItem | null {
+/** Returns the value of a filter, or its problem. */
+function readFilter(name: string, text: string | readonly string[], rule: FilterRule): string | ErrorItem {
+  if (rule.type === 'labels') return readLabels(name, [text].flat());
   if (typeof text !== 'string') return { field: name, issue: 'invalid_value' };
-  if (rule?.allowed && !rule.allowed.includes(text)) {
+  if (rule.allowed && !rule.allowed.includes(text)) {
     return { field: name, issue: 'invalid_value', allowed: rule.allowed };
   }
-  if (rule?.type === 'time') {
-    return parseRfc3339(text) ? null : { field: name, issue: 'invalid_format', format: 'date-time' };
+  if (rule.type === 'time') {
+    return parseRfc3339(text) ? text : { field: name, issue: 'invalid_format', format: 'date-time' };
   }
   if (text.length > FILTER_MAX_CHARS) return { field: name, issue: 'max_length', max: FILTER_MAX_CHARS };
-  return isStorable(text) ? null : { field: name, issue: 'invalid_format' };
+  return isStorable(text) ? text : { field: name, issue: 'invalid_format' };
+}
+
+const LABEL_FILTER = new RegExp(PATTERNS.labelFilter.pattern, 'u');
+
+function readLabels(name: string, filters: readonly string[]): string | ErrorItem {
+  // An item has no more labels, so more filters would match nothing.
+  const max = LIMITS.labelPairsMax;
+  if (filters.length > max) return { field: name, issue: 'max_items', max };
+  if (filters.every((filter) => LABEL_FILTER.test(filter))) return joinLabels(filters);
+  return { field: name, issue: 'invalid_format', pattern: PATTERNS.labelFilter.pattern };
 }
 
 function sizeProblem(text: string): ErrorItem | null {

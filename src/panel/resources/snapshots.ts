@@ -17,6 +17,7 @@ import {
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
@@ -96,7 +97,8 @@ ${fields.select('status', 'Status', {
 ${fields.select('server', 'Server', {
   value: server,
   choices: [['', 'Any'], ...servers.map((each) => [each.id, label(each)] as const)],
-})}`,
+})}
+${labelFilterField(fields, filter)}`,
   );
 }
 
@@ -117,6 +119,7 @@ ${fields.text('name', 'Name (optional)', {
   hint: 'Defaults to the current time.',
 })}
 ${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: 'datetime-local' })}
+${labelsField(fields, 'Labels (optional)', '')}
 <button>Create snapshot</button>`,
 )}`;
 }
@@ -140,10 +143,11 @@ export function snapshotView(data: {
       ['Size', formatSize(snapshot)],
       ['Created', time(snapshot.created_at)],
       ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
+      ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
       ['ID', html`<code>${snapshot.id}</code>`],
     ])}
 ${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
-${section('Name and expiry', changeForm(snapshot, forms))}
+${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection)}
 ${section('Delete', deleteSection(snapshot, forms))}`,
   };
@@ -191,6 +195,7 @@ ${fields.text('expires_at', 'Delete automatically at (UTC)', {
   value: snapshot.expires_at?.slice(0, 'yyyy-mm-ddThh:mm'.length) ?? '',
   hint: 'Leave it empty to keep the snapshot.',
 })}
+${labelsField(fields, 'Labels', formatLabels(snapshot.labels))}
 <button class="plain">Save changes</button>`,
   );
 }

@@ -8,6 +8,7 @@ import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import { day, detailList, emptyState, pager, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
@@ -69,7 +70,8 @@ ${fields.select('region', 'Region', { value: region, choices: [['', 'Any'], ...r
 ${fields.select('attached_to', 'Attached to', {
   value: attachedTo,
   choices: [['', 'Any'], ...servers.map((server) => [server.id, label(server)] as const)],
-})}`,
+})}
+${labelFilterField(fields, filter)}`,
   );
 }
 
@@ -104,6 +106,7 @@ ${fields.text('filesystem', 'File system (optional)', {
 ${fields.checkbox('encrypted', 'Encrypted', {
   hint: 'For volumes that you encrypt in the server with LUKS and your own key. You can’t change this later.',
 })}
+${labelsField(fields, 'Labels (optional)', '')}
 <button>Create volume</button>`,
   );
 }
@@ -129,11 +132,12 @@ export function volumeView(data: {
       ['Device', volume.device && html`<code>${volume.device}</code>`],
       ['Encrypted', volume.encrypted ? 'Yes' : 'No'],
       ['File system', volume.filesystem],
+      ['Labels', labelLinks(PANEL_PATHS.volumes, volume.labels)],
       ['Created', day(volume.created_at)],
       ['ID', html`<code>${volume.id}</code>`],
     ])}
 ${volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data)}
-${section('Name and size', changeForm(volume, forms))}
+${section('Name, size, and labels', changeForm(volume, forms))}
 ${protectionSection(forms, 'volume', volume.protection)}
 ${section('Delete', deleteSection(volume, forms))}`,
   };
@@ -194,6 +198,7 @@ ${fields.text('size_gb', 'Size (GiB)', {
   max: LIMITS.volumeMaxGb,
   hint: 'You can’t decrease the size. After you increase it, grow the file system in the server.',
 })}
+${labelsField(fields, 'Labels', formatLabels(volume.labels))}
 <button class="plain">Save changes</button>`,
   );
 }

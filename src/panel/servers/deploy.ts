@@ -14,6 +14,7 @@ import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { detailList, emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
+import { labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { imageChoices } from '../resources/images.ts';
@@ -189,7 +190,7 @@ function advancedFields({ given, forms }: DeployData, fields: Fields): Html {
   })}
 <details${open && new Html(' open')}><summary>Tags, labels, and user data</summary>
 ${fields.textarea('tags', 'Tags', { value: value('tags'), rows: 3, hint: 'One per line.' })}
-${fields.textarea('labels', 'Labels', { value: value('labels'), rows: 3, hint: 'One per line: name=value.' })}
+${labelsField(fields, 'Labels', value('labels'))}
 ${fields.textarea('user_data', 'User data', {
   value: value('user_data'),
   rows: 8,

@@ -5,6 +5,7 @@ import { SERVER_STATUSES } from '../../spec/states.ts';
 import { listFilterForm } from '../parts/compact-forms.ts';
 import { day, emptyState, pager, table } from '../parts/components.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { labelFilterField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
@@ -86,6 +87,7 @@ function filterForm({ filter, regions, plans }: ServersData): Html {
 ${fields.select('region', 'Region', { value: region, choices: [any, ...Object.entries(regions)] })}
 ${fields.select('plan', 'Plan', { value: plan, choices: [any, ...same(plans)] })}
 ${fields.text('tag', 'Tag', { value: tag, size: 12 })}
+${labelFilterField(fields, filter)}
 ${fields.text('name', 'Name', { type: 'search', value: name, size: 16 })}`,
   );
 }

@@ -3,6 +3,7 @@ import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
@@ -128,6 +129,8 @@ function tagsAndLabels({ server }: OverviewData): Html {
 href="${serverPagePath(server.id, 'settings')}">Add tags or labels</a></p>`;
   return detailList([
     ['Tags', server.tags.length > 0 && html`${server.tags.map(tag)}`],
-    ...labels.map(([name, value]) => [name, value === '' ? '–' : value] as const),
+    ...labels.map(
+      (label) => [label[0], labelLink(PANEL_PATHS.servers, label, label[1] === '' ? '–' : label[1])] as const,
+    ),
   ]);
 }

@@ -3,6 +3,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import { section, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { formatLabels, labelsField } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { formatMonths } from './format.ts';
@@ -27,7 +28,6 @@ function changeForm(data: SettingsData): Html {
   const blocked = blockedReason(data, 'update');
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'change');
-  const labels = Object.entries(server.labels).map(([name, value]) => `${name}=${value}`);
   const waits = server.suspended_reason === 'balance';
   return form(
     forms,
@@ -39,11 +39,7 @@ function changeForm(data: SettingsData): Html {
       hint: 'Lowercase letters, digits, and dashes, starting with a letter. The system keeps its host name.',
     })}
 ${fields.textarea('tags', 'Tags', { value: server.tags.join('\n'), rows: 3, hint: 'One per line.' })}
-${fields.textarea('labels', 'Labels', {
-  value: labels.join('\n'),
-  rows: 3,
-  hint: 'One per line: name=value.',
-})}
+${labelsField(fields, 'Labels', formatLabels(server.labels))}
 ${fields.checkbox(
   'auto_renew',
   html`Renew automatically: ${usd(nextCycleUsd)} for ${formatMonths(server.billing_months)}`,

@@ -1,6 +1,7 @@
 /** Schema parts shared by all resources. */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
+import { PATTERNS } from '../patterns.ts';
 
 /** A string from a closed list. */
 export function oneOf<const Words extends readonly string[]>(
@@ -55,6 +56,19 @@ export const ServerProtectionPatch = Type.Object(
   { delete: Type.Optional(DELETE_PROTECTION), rebuild: Type.Optional(REBUILD_PROTECTION) },
   { additionalProperties: false },
 );
+export const Labels = Type.Record(
+  Type.String({ pattern: PATTERNS.labelKey.pattern }),
+  Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PATTERNS.printable.pattern }),
+  {
+    additionalProperties: false,
+    maxProperties: LIMITS.labelPairsMax,
+    description: 'Key-value pairs. Replaces the whole set.',
+    examples: [{ env: 'prod' }],
+  },
+);
+
+/** Labels in a response. */
+export const ShownLabels = Type.Record(Type.String(), Type.String());
 
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });

@@ -3,7 +3,17 @@ import { type Static, Type } from 'typebox';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
-import { Id, nullable, oneOf, ServerProtection, ServerProtectionPatch, Time, Usd } from './parts.ts';
+import {
+  Id,
+  Labels,
+  nullable,
+  oneOf,
+  ServerProtection,
+  ServerProtectionPatch,
+  ShownLabels,
+  Time,
+  Usd,
+} from './parts.ts';
 
 const Host = nullable(Type.String({ description: 'Reverse DNS host name.', examples: ['web.example.org'] }));
 
@@ -34,16 +44,6 @@ const Tags = Type.Array(
     examples: [['web', 'prod']],
   },
 );
-const Labels = Type.Record(
-  Type.String({ pattern: PATTERNS.labelKey.pattern }),
-  Type.String({ maxLength: LIMITS.labelValueMaxChars, pattern: PATTERNS.printable.pattern }),
-  {
-    additionalProperties: false,
-    maxProperties: LIMITS.labelPairsMax,
-    description: 'Key-value pairs. Replaces the whole set.',
-    examples: [{ env: 'prod' }],
-  },
-);
 const Name = Type.String({
   minLength: 1,
   maxLength: LIMITS.nameMaxChars,
@@ -68,7 +68,7 @@ export const Server = Type.Object({
   ipv6: nullable(ServerIpv6),
   ssh_keys: Type.Array(Type.String()),
   tags: Type.Array(Type.String()),
-  labels: Type.Record(Type.String(), Type.String()),
+  labels: ShownLabels,
   protection: ServerProtection,
   billing_months: Type.Integer(),
   auto_renew: Type.Boolean({ description: 'Whether the next cycle is charged when this one ends.' }),

@@ -2,7 +2,17 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { SNAPSHOT_STATUSES } from '../states.ts';
-import { DisplayName, Id, nullable, oneOf, Protection, ProtectionPatch, Time } from './parts.ts';
+import {
+  DisplayName,
+  Id,
+  Labels,
+  nullable,
+  oneOf,
+  Protection,
+  ProtectionPatch,
+  ShownLabels,
+  Time,
+} from './parts.ts';
 
 const EXPIRES = {
   ...Time,
@@ -18,6 +28,7 @@ export const Snapshot = Type.Object({
   name: Type.String(),
   size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
   status: oneOf(SNAPSHOT_STATUSES),
+  labels: ShownLabels,
   expires_at: nullable(EXPIRES),
   protection: Protection,
   created_at: Time,
@@ -34,6 +45,7 @@ export const SnapshotBody = Type.Object(
       }),
     ),
     expires_at: Type.Optional(nullable(EXPIRES)),
+    labels: Type.Optional(Labels),
     protection: Type.Optional(ProtectionPatch),
   },
   { additionalProperties: false },
@@ -44,6 +56,7 @@ export const SnapshotPatch = Type.Object(
   {
     name: Type.Optional(DisplayName),
     expires_at: Type.Optional(nullable(EXPIRES)),
+    labels: Type.Optional(Labels),
     protection: Type.Optional(ProtectionPatch),
   },
   { additionalProperties: false },

@@ -2,7 +2,16 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
-import { DisplayName, Id, nullable, Protection, ProtectionPatch, Time } from './parts.ts';
+import {
+  DisplayName,
+  Id,
+  Labels,
+  nullable,
+  Protection,
+  ProtectionPatch,
+  ShownLabels,
+  Time,
+} from './parts.ts';
 
 const ENCRYPTED = {
   description:
@@ -25,6 +34,7 @@ export const Volume = Type.Object({
   ),
   encrypted: Type.Boolean(ENCRYPTED),
   filesystem: nullable(Type.String(FILESYSTEM)),
+  labels: ShownLabels,
   lost_at: nullable(
     Type.String({
       format: 'date-time',
@@ -55,6 +65,7 @@ export const VolumeBody = Type.Object(
         }),
       ),
     ),
+    labels: Type.Optional(Labels),
   },
   { additionalProperties: false },
 );
@@ -64,6 +75,7 @@ export const VolumePatch = Type.Object(
   {
     name: Type.Optional(DisplayName),
     size_gb: Type.Optional(sizeGb),
+    labels: Type.Optional(Labels),
     protection: Type.Optional(ProtectionPatch),
   },
   { additionalProperties: false },

@@ -83,14 +83,15 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'volumes',
     ids: { id: 'volume', server_id: 'server' },
-    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, server_id, device, created_at
+    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, labels, server_id, device,
+             created_at
              from volumes where customer_id = $1 and deleted_at is null order by created_at`,
   },
   {
     name: 'snapshots',
     ids: { id: 'snapshot', server_id: 'server' },
-    rows: `select id, server_id, name, status, size_gb::text, region_id as region, ${IMAGE}, expires_at,
-             created_at
+    rows: `select id, server_id, name, status, labels, size_gb::text, region_id as region, ${IMAGE},
+             expires_at, created_at
              from snapshots where customer_id = $1 order by created_at`,
   },
   {

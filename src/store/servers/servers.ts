@@ -4,7 +4,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
 import { LOW_BALANCE_WINDOW_SQL } from '../billing/cycles.ts';
-import { type Page, type PageSource, readPage } from '../page.ts';
+import { byLabels, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor } from '../parameters.ts';
 
 export interface ServerRow {
@@ -139,6 +139,7 @@ const SERVER_PAGE_SOURCE = {
     image: { where: 'array[i.type, s.image_id::text] = $image', value: parseImageFilter },
     name: { where: 's.name = $name' },
     tag: { where: '$tag = any(s.tags)' },
+    label: byLabels('s.labels'),
   },
 } as const satisfies Omit<PageSource, 'values'>;
 

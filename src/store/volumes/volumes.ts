@@ -7,7 +7,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
-import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
+import { BY_CREATION_OR_NAME, byLabels, countUpTo, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface VolumeRow {
@@ -18,6 +18,7 @@ export interface VolumeRow {
   readonly region_id: string;
   readonly encrypted: boolean;
   readonly filesystem: string | null;
+  readonly labels: Readonly<Record<string, string>>;
   /** It is on the storage that the region's hosts share. */
   readonly shared: boolean;
   /** Both null while it is detached. */
@@ -35,11 +36,11 @@ export interface VolumeRow {
   readonly created_at: Date;
 }
 
-export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared,
-  server_id, device, disk_gb, host_id, protect_delete, lost_at, deleted_at, created_at`;
+export const VOLUME_COLUMNS = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, labels,
+  shared, server_id, device, disk_gb, host_id, protect_delete, lost_at, deleted_at, created_at`;
 
-const NEW =
-  'id, customer_id, name, size_gb, region_id, encrypted, filesystem, shared, protect_delete, created_at';
+const NEW = `id, customer_id, name, size_gb, region_id, encrypted, filesystem, labels, shared, protect_delete,
+  created_at`;
 
 export type NewVolume = Pick<
   VolumeRow,
@@ -50,6 +51,7 @@ export type NewVolume = Pick<
   | 'region_id'
   | 'encrypted'
   | 'filesystem'
+  | 'labels'
   | 'shared'
   | 'protect_delete'
   | 'created_at'
@@ -97,6 +99,7 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
         name: { where: 'name = $name' },
         region: { where: 'region_id = $region' },
         attached_to: { where: 'server_id = $attached_to', value: (text) => parseId('server', text) },
+        label: byLabels('labels'),
       },
     },
     page,
@@ -120,13 +123,13 @@ export async function sumVolumeDisk(tx: Sql, customerId: string): Promise<number
   return Number(row?.gb ?? 0n);
 }
 
-/** Updates name, size, disk, and protection of a volume. The caller holds its lock. */
+/** Updates name, size, disk, labels, and protection of a volume. The caller holds its lock. */
 export async function updateVolume(
   tx: Sql,
-  change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb' | 'protect_delete'>,
+  change: Pick<VolumeRow, 'id' | 'name' | 'size_gb' | 'disk_gb' | 'labels' | 'protect_delete'>,
 ): Promise<VolumeRow> {
   const row = await tx.row<VolumeRow>(
-    `update volumes set ${assignmentsFor('name, size_gb, disk_gb, protect_delete')}
+    `update volumes set ${assignmentsFor('name, size_gb, disk_gb, labels, protect_delete')}
       where id = $id returning ${VOLUME_COLUMNS}`,
     change,
   );

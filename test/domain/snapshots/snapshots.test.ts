@@ -65,6 +65,7 @@ describe('a snapshot', () => {
       size_gb: 0,
       status: 'creating',
       protection: { delete: false },
+      labels: {},
       expires_at: null,
     });
     assert.deepEqual(await refusal(remove(id)), { code: 'conflict_state' });

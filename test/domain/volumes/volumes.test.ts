@@ -62,7 +62,7 @@ describe('a volume', () => {
       device: null,
       encrypted: false,
       filesystem: null,
-      protection: { delete: false },
+      ...{ protection: { delete: false }, labels: {} },
       lost_at: null,
     });
     assert.deepEqual(await get(id), volume);

@@ -176,6 +176,7 @@ function wordsFor(name: string): string[] {
   if (name === 'page_size') return ['1', '2', '25', '100', '0', '101'];
   if (name === 'after') return ['0', '1', '3', '-1', '999999999', '1e3'];
   if (name === 'cursor') return ['@@cursor:0@@', '@@cursor:1@@', '@@cursor:2@@', 'x.y'];
+  if (name === 'label') return ['env:prod', 'env:', 'env', 'a:b:c&label=env:prod'];
   if (/from|to/.test(name)) return ['2026-01-01T00:00:00Z', '2099-01-01T00:00:00%2B02:00', '2026-01-01'];
   if (/server|attached|resource/.test(name))
     return ['@@server:0@@', '@@foreign_server:0@@', '@@missing_server:0@@'];

@@ -97,7 +97,7 @@ describe('validation errors', () => {
     );
     assert.deepEqual(
       [...new Set(used)].sort(),
-      ['serverName', 'hostName', 'ports', 'printable']
+      ['serverName', 'hostName', 'ports', 'labelFilter', 'printable']
         .map((name) => PATTERNS[name as keyof typeof PATTERNS].pattern as string)
         .sort(),
     );

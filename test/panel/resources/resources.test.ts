@@ -4,7 +4,7 @@ import { startWorld, type World } from '../../support/world.ts';
 import { firewallPages } from './firewall.ts';
 import { type ResourceFixture, startResourceFixture } from './fixture.ts';
 import { imagePages } from './images.ts';
-import { snapshotPages, volumePages } from './storage.ts';
+import { protectedServer, snapshotPages, volumePages } from './storage.ts';
 import { webhookPages } from './webhooks.ts';
 
 let world: World;
@@ -17,6 +17,7 @@ after(() => world.close());
 
 describe('volumes in the panel', () => volumePages(() => fixture));
 describe('snapshots in the panel', () => snapshotPages(() => fixture));
+describe('protection in the panel', () => protectedServer(() => fixture));
 describe('firewall groups in the panel', () => firewallPages(() => fixture));
 describe('images in the panel', () => imagePages(() => fixture));
 describe('webhooks in the panel', () => webhookPages(() => fixture));

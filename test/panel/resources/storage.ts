@@ -39,6 +39,35 @@ export function volumePages(at: () => ResourceFixture): void {
     assert.equal((await panel.open(path)).status, 404);
   });
 
+  it('labels of a volume are set, shown, changed, and filtered by, also on later pages', async () => {
+    const { done, refused, panel, world } = at();
+    const fields = { name: 'labeled', size_gb: '10', region: 'par' };
+    const created = await done('/volumes', 'create', { ...fields, labels: 'env=prod\r\nnote=' });
+    const path = pathOf(created);
+    assert.match(textOf(created.text), /Labels env=prod note= Created/);
+    const link = /href="(\/volumes\?label=[^"]+)">env=prod</.exec(created.text)?.[1] ?? '';
+    assert.equal(link, `/volumes?label=${encodeURIComponent('env:prod')}`);
+    assert.match(textOf((await panel.open(link)).text), /labeled 10 GiB/);
+    const renamed = await done(path, 'change', { name: 'renamed' });
+    assert.match(textOf(renamed.text), /Labels env=prod note= Created/);
+    const changed = await done(path, 'change', { labels: 'env=test' });
+    assert.match(textOf(changed.text), /Labels env=test Created/);
+    assert.match(textOf((await panel.open(link)).text), /No matching volumes/);
+    const wrong = await refused(path, 'change', { labels: 'A=b' });
+    assert.match(problemOf(wrong.text, 'labels', 'change') ?? '', /at most 63 lowercase letters/);
+    await world.opened.db.run(
+      `insert into volumes (id, customer_id, name, size_gb, region_id, encrypted, labels, created_at)
+       select gen_random_uuid(), customer_id, 'many-' || n, 10, region_id, false, labels, created_at
+         from volumes, generate_series(1, 30) n where name = 'renamed'`,
+    );
+    const first = await panel.open('/volumes?label=env=test&region=par');
+    const next = /<a href="([^"]*)" rel="next">/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+    assert.ok(next.includes(`label=${encodeURIComponent('env:test')}`), next);
+    assert.equal((await panel.open(next)).text.match(/<tr><th scope="row">/g)?.length, 6);
+    await world.opened.db.run(`delete from volumes where name like 'many-%'`);
+    await done(path, 'delete');
+  });
+
   it('an invalid volume is rejected on its field and keeps the input', async () => {
     const { refused, done, panel, other } = at();
     const small = await refused('/volumes', 'create', { name: '', size_gb: '5', region: 'par' });
@@ -93,7 +122,7 @@ export function volumePages(at: () => ResourceFixture): void {
 export function snapshotPages(at: () => ResourceFixture): void {
   it('a snapshot is created, restored to another server, and deleted', async () => {
     const { done, web, db, world, panel } = at();
-    const begun = await done('/snapshots', 'create', { server: web, name: 'before' });
+    const begun = await done('/snapshots', 'create', { server: web, name: 'before', labels: 'kind=x' });
     const path = pathOf(begun);
     await world.settle();
     const page = await panel.open(path);
@@ -115,7 +144,11 @@ export function snapshotPages(at: () => ResourceFixture): void {
       [...onlyDb.text.matchAll(/<option value="(srv_\w+)"/g)].map(([, server]) => server),
       [db],
     );
-    assert.match(textOf((await panel.open('/snapshots?status=ready')).text), /before ready web/);
+    for (const filter of ['status=ready', 'label=kind%3Dx']) {
+      assert.match(textOf((await panel.open(`/snapshots?${filter}`)).text), /before ready web/);
+    }
+    assert.match(page.text, /href="\/snapshots\?label=kind%3Ax">kind=x</);
+    assert.match(textOf((await panel.open('/snapshots?label=kind%3Dy')).text), /No matching snapshots/);
     assert.match(textOf((await done(path, 'delete')).text), /Snapshot deleted\./);
     assert.equal((await panel.open(path)).status, 404);
   });
@@ -145,4 +178,21 @@ export async function tokenOf(
 ): Promise<readonly (readonly [string, string])[]> {
   const page = await panel.open('/keys');
   return [['_token', /name="_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '']];
+}
+
+export function protectedServer(at: () => ResourceFixture): void {
+  it('a protected server offers neither its deletion nor a rebuild until the protection is off', async () => {
+    const { panel, done, web } = at();
+    const [settings, rebuild] = [`/servers/${web}/settings`, `/servers/${web}/rebuild`];
+    // Pages that are opened before.
+    const [toDestroy, toRebuild] = [await panel.open(settings), await panel.open(rebuild)];
+    const on = await done(settings, 'protect', { protect_delete: 'on', protect_rebuild: 'on' });
+    assert.match(textOf(on.text), /protected from deletion\. Turn the protection off above first/);
+    assert.doesNotMatch(on.text, /value="destroy"/);
+    assert.match(textOf((await panel.open(rebuild)).text), /protected from rebuild.*its settings/);
+    assert.equal((await panel.submit(toDestroy, 'destroy', { name_typed: 'web' })).status, 409);
+    assert.equal((await panel.submit(toRebuild, 'rebuild', {})).status, 409);
+    const off = await done(settings, 'protect', { protect_delete: null, protect_rebuild: null });
+    assert.match(off.text, /value="destroy"/);
+  });
 }

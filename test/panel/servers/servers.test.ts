@@ -47,7 +47,7 @@ before(async () => {
 after(() => world.close());
 
 /** Submits a form of one of the server's pages, and waits until its operation is done. */
-async function act(part: string, form: string, typed: Record<string, string | null> = {}, key?: string) {
+async function act(part: string, form: string, typed: Record<string, string> = {}, key?: string) {
   const options = key === undefined ? {} : { key };
   const response = await panel.submit(await panel.open(page + part), form, typed, options);
   await world.settle();
@@ -248,6 +248,13 @@ describe('the other pages of a server', () => {
     assert.equal(off.location, `${page}/settings?done=saved`);
     assert.equal((await api.get(`/servers/${id}`)).body.auto_renew, false);
     assert.match((await panel.open('/servers?tag=prod')).text, />web-1</);
+    const link = `href="/servers?label=env%3Aprod">prod</a>`;
+    assert.ok((await panel.get(page)).text.includes(link));
+    for (const label of ['env:prod', 'env=prod', 'team=']) {
+      const list = await panel.open(`/servers?label=${encodeURIComponent(label)}`);
+      assert.equal(list.text.match(/<tr><th scope="row">/g)?.length, 1, label);
+      assert.ok(list.text.includes(`name="label" type="text" value="${label.replace(':', '=')}"`));
+    }
     const odd = { tags: ['a, b', ' c '], labels: { a: ' x ', b: '=y' } };
     await api.patch(`/servers/${id}`, odd);
     await act('/settings', 'change', { auto_renew: 'on' });
@@ -267,20 +274,6 @@ describe('the other pages of a server', () => {
       assert.equal(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4), 'PNG');
       assert.equal((await fetch(place)).status, 404);
     }
-  });
-
-  it('a protected server offers neither its deletion nor a rebuild until the protection is off', async () => {
-    const [form, rebuild] = [await panel.open(`${page}/settings`), await panel.open(`${page}/rebuild`)];
-    await act('/settings', 'protect', { protect_delete: 'on', protect_rebuild: 'on' });
-    const { protection } = (await api.get(`/servers/${id}`)).body;
-    assert.deepEqual(protection, { delete: true, rebuild: true });
-    const settings = await panel.open(`${page}/settings`);
-    assert.doesNotMatch(settings.text, /value="destroy"/);
-    assert.match(textOf((await panel.open(`${page}/rebuild`)).text), /protected from rebuild.*its settings/);
-    // Pages that were opened before.
-    assert.equal((await panel.submit(form, 'destroy', { name_typed: 'web-1' })).status, 409);
-    assert.equal((await panel.submit(rebuild, 'rebuild', {})).status, 409);
-    await act('/settings', 'protect', { protect_delete: null, protect_rebuild: null });
   });
 
   it('a server is deleted only if its name is entered, after a warning', async () => {

@@ -10,6 +10,7 @@ import {
   bodyReader,
   dateTime,
   dateTimeOrNull,
+  pairs,
   readProtection,
   text,
   untrimmedText,
@@ -30,7 +31,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       create: restForm<Snapshot>({
         operation: 'snapshots.create',
         params: (form) => ({ id: field(form, 'server') }),
-        body: bodyReader({ name: untrimmedText, expires_at: dateTime }),
+        body: bodyReader({ name: untrimmedText, expires_at: dateTime, labels: pairs }),
         done: (snapshot) => ({ to: snapshotPath(snapshot), notice: 'snapshot_begun' }),
       }),
     },
@@ -51,7 +52,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
       }),
       change: restForm<Snapshot>({
         operation: 'snapshots.update',
-        body: bodyReader({ name: untrimmedText, expires_at: dateTimeOrNull }),
+        body: bodyReader({ name: untrimmedText, expires_at: dateTimeOrNull, labels: pairs }),
         done: (snapshot) => ({ to: snapshotPath(snapshot), notice: 'saved' }),
       }),
       protect: restForm<Snapshot>({

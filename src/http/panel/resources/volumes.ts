@@ -8,6 +8,7 @@ import {
   bodyReader,
   isChecked,
   number,
+  pairs,
   readProtection,
   text,
   textOrNull,
@@ -33,6 +34,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
           region: text,
           encrypted: isChecked,
           filesystem: textOrNull,
+          labels: pairs,
         }),
         done: (volume) => ({ to: volumePath(volume), notice: 'volume_created' }),
       }),
@@ -46,7 +48,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
     forms: {
       change: restForm<Volume>({
         operation: 'volumes.update',
-        body: bodyReader({ name: untrimmedText, size_gb: number }),
+        body: bodyReader({ name: untrimmedText, size_gb: number, labels: pairs }),
         done: (volume) => ({ to: volumePath(volume), notice: 'saved' }),
       }),
       protect: restForm<Volume>({

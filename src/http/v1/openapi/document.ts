@@ -6,7 +6,8 @@
 import type { TSchema } from 'typebox';
 import { V1_ERRORS, type V1Error } from '../../../spec/errors.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import type { ListRules } from '../../../spec/lists.ts';
+import type { FilterRule, ListRules } from '../../../spec/lists.ts';
+import { PATTERNS } from '../../../spec/patterns.ts';
 import { responseSchema } from '../pipeline.ts';
 import type { Route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
@@ -142,14 +143,28 @@ function listParameters(rules: ListRules): Json[] {
     ref('Cursor'),
     { name: 'sort', in: 'query', schema: { type: 'string', enum: sorts, default: rules.defaultSort } },
     ...Object.entries(rules.filters).flatMap(([name, rule]) => {
-      const schema: Json = { type: 'string' };
-      if (rule.allowed) schema.enum = [...rule.allowed];
-      if (rule.type === 'time') schema.format = 'date-time';
-      const description = rule.about ? { description: rule.about } : {};
-      const bracketed = { name: `filter[${name}]`, in: 'query', ...description, schema };
-      return rules.plainFilters ? [bracketed, { name, in: 'query', ...description, schema }] : [bracketed];
+      const rest = {
+        in: 'query',
+        ...(rule.about ? { description: rule.about } : {}),
+        schema: filterSchema(rule),
+      };
+      if (rule.type === 'labels') return [{ name, ...rest }];
+      const bracketed = { name: `filter[${name}]`, ...rest };
+      return rules.plainFilters ? [bracketed, { name, ...rest }] : [bracketed];
     }),
   ];
+}
+
+function filterSchema({ allowed, type }: FilterRule): Json {
+  if (type === 'labels') {
+    const items = { type: 'string', pattern: PATTERNS.labelFilter.pattern, examples: ['env:prod'] };
+    return { type: 'array', items, maxItems: LIMITS.labelPairsMax };
+  }
+  return {
+    type: 'string',
+    ...(allowed ? { enum: [...allowed] } : {}),
+    ...(type === 'time' ? { format: 'date-time' } : {}),
+  };
 }
 
 function headerParameters(route: Route): Json[] {

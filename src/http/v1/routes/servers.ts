@@ -4,7 +4,7 @@ import { getMetrics } from '../../../domain/servers/metrics.ts';
 import { setRdns } from '../../../domain/servers/rdns.ts';
 import { getServer, listServers } from '../../../domain/servers/read.ts';
 import { patchServer } from '../../../domain/servers/update.ts';
-import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { BY_AGE_OR_NAME, BY_LABEL } from '../../../spec/lists.ts';
 import { RdnsBody, Server, ServerBody, ServerPatch } from '../../../spec/schemas/server.ts';
 import { Metrics } from '../../../spec/schemas/server-actions.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
@@ -25,6 +25,7 @@ export const SERVER_ROUTES: readonly Route[] = [
         image: {},
         name: {},
         tag: { about: 'A tag of the server.' },
+        ...BY_LABEL,
       },
     },
     reply: Server,

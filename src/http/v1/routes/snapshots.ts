@@ -1,7 +1,7 @@
 /** Snapshots. */
 import { createSnapshot, deleteSnapshot, patchSnapshot } from '../../../domain/snapshots/change.ts';
 import { getSnapshot, listSnapshots } from '../../../domain/snapshots/read.ts';
-import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { BY_AGE_OR_NAME, BY_LABEL } from '../../../spec/lists.ts';
 import { Snapshot, SnapshotBody, SnapshotPatch } from '../../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES } from '../../../spec/states.ts';
 import { listRoute, type Route, route } from '../route.ts';
@@ -18,6 +18,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
         server: { about: 'The id of a server.' },
         status: { allowed: SNAPSHOT_STATUSES },
         name: {},
+        ...BY_LABEL,
       },
     },
     reply: Snapshot,
@@ -55,7 +56,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
     path: '/snapshots/{id}',
     scope: 'write',
     summary: 'Update a snapshot',
-    description: 'Changes its name, its expiry, or its protection.',
+    description: 'Changes its name, expiry, or protection, or replaces its `labels` as a whole.',
     audit: 'snapshot.update',
     body: SnapshotPatch,
     example: { name: 'before-upgrade', protection: { delete: true } },

@@ -2,7 +2,7 @@
 import { attachVolume, detachVolume } from '../../../domain/volumes/attach.ts';
 import { createVolume, deleteVolume, updateVolume } from '../../../domain/volumes/change.ts';
 import { getVolume, listVolumes } from '../../../domain/volumes/read.ts';
-import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
+import { BY_AGE_OR_NAME, BY_LABEL } from '../../../spec/lists.ts';
 import { AttachBody, Volume, VolumeBody, VolumePatch } from '../../../spec/schemas/volume.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
@@ -14,7 +14,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     summary: 'List volumes',
     list: {
       ...BY_AGE_OR_NAME,
-      filters: { name: {}, region: {}, attached_to: { about: 'The id of a server.' } },
+      filters: { name: {}, region: {}, attached_to: { about: 'The id of a server.' }, ...BY_LABEL },
     },
     reply: Volume,
     run: ({ service, actor, page }) => listVolumes(service, actor, page),
@@ -30,7 +30,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     errorStatuses: [422],
     audit: 'volume.create',
     body: VolumeBody,
-    example: { name: 'data', size_gb: 100, region: 'par', filesystem: 'ext4' },
+    example: { name: 'data', size_gb: 100, region: 'par', filesystem: 'ext4', labels: { env: 'prod' } },
     reply: Volume,
     run: ({ service, actor, body }) => createVolume(service, actor, body),
   }),
@@ -50,8 +50,8 @@ export const VOLUME_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Update a volume',
     description:
-      'Renames or enlarges a volume, or changes its protection. It grows online. You resize the file ' +
-      'system on it yourself.',
+      'Renames or enlarges a volume, changes its protection, or replaces its `labels` as a whole. It grows ' +
+      'online. You resize the file system on it yourself.',
     errorStatuses: [422],
     audit: 'volume.update',
     body: VolumePatch,

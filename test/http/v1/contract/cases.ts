@@ -104,13 +104,21 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   }),
   'volumes.create': () => ({
     ...NOTHING,
-    body: { name: 'more', size_gb: 10, region: 'par', encrypted: true, filesystem: 'ext4', protection: {} },
+    body: {
+      name: 'more',
+      size_gb: 10,
+      region: 'par',
+      encrypted: true,
+      filesystem: 'ext4',
+      labels: { env: 'prod' },
+      protection: {},
+    },
     places: [inBody('region', 'region')],
   }),
   'volumes.get': ({ volume }) => caseFor('volume', volume.attached),
   'volumes.update': ({ volume }) =>
     caseFor('volume', volume.attached, {
-      body: { name: 'disk', size_gb: 20, protection: { delete: false } },
+      body: { name: 'disk', size_gb: 20, labels: {}, protection: { delete: false } },
     }),
   'volumes.delete': ({ volume }) => caseFor('volume', volume.spare),
   'volumes.attach': ({ volume, server }) =>
@@ -126,13 +134,15 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('filter[server]', 'server')],
   }),
   'snapshots.create': ({ server }) =>
-    caseFor('server', server.running, { body: { name: 'before', expires_at: LATER, protection: {} } }),
+    caseFor('server', server.running, {
+      body: { name: 'before', expires_at: LATER, labels: { env: 'prod' }, protection: {} },
+    }),
   'snapshots.get': ({ snapshot }) => caseFor('snapshot', snapshot),
   'servers.restore': ({ server, snapshot }) =>
     caseFor('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
   'snapshots.update': ({ snapshot }) =>
     caseFor('snapshot', snapshot, {
-      body: { name: 'kept', expires_at: LATER, protection: { delete: false } },
+      body: { name: 'kept', expires_at: LATER, labels: {}, protection: { delete: false } },
     }),
   'snapshots.delete': ({ snapshot }) => caseFor('snapshot', snapshot),
 

@@ -1,0 +1,22 @@
+/**
+ * Label filters: `label=env:prod`, repeated in a query for labels that must all match. A list's request holds
+ * them as one text with a line for each, sorted, so that the order in a query has no effect. Neither keys nor
+ * values contain line breaks.
+ */
+
+export function joinLabels(filters: readonly string[]): string {
+  return [...new Set(filters)].sort().join('\n');
+}
+
+/**
+ * Returns the labels that an item must have. Undefined if two filters want different values of one key: no
+ * item can match. A value may contain colons, a key may not.
+ */
+export function requiredLabels(joined: string): Readonly<Record<string, string>> | undefined {
+  const pairs = joined.split('\n').map((filter) => {
+    const at = filter.indexOf(':');
+    return [filter.slice(0, at), filter.slice(at + 1)] as const;
+  });
+  const keys = new Set(pairs.map(([key]) => key));
+  return keys.size === pairs.length ? Object.fromEntries(pairs) : undefined;
+}
