@@ -22,7 +22,7 @@ interface ListRow<T, A extends Arguments, O extends Options> extends Omit<Comman
   readonly columns: readonly Column<T>[];
   /** `query` contains the filter and the order. */
   readonly list: (skerry: Skerry, query: object, given: ParsedValues<A>) => Pages<T>;
-  /** The API's filter, unless it consists of the options as they were given. */
+  /** The API's filter, unless it consists of the options as they were given. `label` is not part of it. */
   readonly filter?: (given: ParsedValues<O>, skerry: Skerry) => object | Promise<object>;
   /** Sorts the fetched items on this side, unless `--sort` is given: instead of by the service's order. */
   readonly order?: (one: T, other: T) => number;
@@ -42,8 +42,9 @@ export function listCommand<T, A extends Arguments = {}, O extends Options = {}>
     options: { ...LIST_OPTIONS, ...row.options },
     run: async ({ skerry, output, terminal }, { sort, limit = DEFAULT_LIMIT, ...others }) => {
       const given = others as ParsedValues<A> & ParsedValues<O>;
-      const wanted = omitUndefined((await filter?.(given, skerry)) ?? given);
-      const pages = list(skerry, omitUndefined({ filter: wanted, sort }), given);
+      const { label, ...rest } = given as typeof given & { readonly label?: readonly string[] };
+      const wanted = omitUndefined((await filter?.(rest as typeof given, skerry)) ?? rest);
+      const pages = list(skerry, omitUndefined({ filter: wanted, label, sort }), given);
       const items = await pages.all(limit + 1);
       const shown = items.slice(0, limit);
       output.list(order && sort === undefined ? shown.sort(order) : shown, row.columns);
@@ -65,5 +66,6 @@ export function requireChanges<T extends object>(fields: T): { [K in keyof T]?: 
   const body = omitUndefined(fields);
   if (Object.keys(body).length > 0) return body;
   const names = Object.keys(fields).map((field) => `--${kebabCase(field).replaceAll('_', '-')}`);
-  throw new Failure('usage', `nothing to change; specify ${names.join(' or ')}`);
+  const choice = new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
+  throw new Failure('usage', `nothing to change; specify ${choice}`);
 }

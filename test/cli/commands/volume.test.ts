@@ -29,7 +29,7 @@ describe('skerry volume, snapshot, audit, and ledger', FULL_ONLY, () => {
     const unchanged = await cli('volume', 'update', 'data');
     assert.deepEqual(
       [unchanged.code, unchanged.stderr],
-      [2, 'skerry: nothing to change; specify --name or --size-gb\n'],
+      [2, 'skerry: nothing to change; specify --name, --size-gb, --label, --add-label, or --remove-label\n'],
     );
   });
 

@@ -26,7 +26,9 @@ export function protectionField(given: GivenOptions): { protection?: Protection 
 export function protectionColumn<T extends { readonly protection: Protection }>(): Column<T> {
   return {
     name: 'protection',
-    value: ({ protection }) => Object.entries(protection).flatMap(([name, isOn]) => (isOn ? [name] : [])),
+    // A service before API 1.7 has no protection.
+    value: ({ protection = {} }) =>
+      Object.entries(protection).flatMap(([name, isOn]) => (isOn ? [name] : [])),
     hidden: true,
   };
 }

@@ -3,16 +3,24 @@ import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { FIND_SERVER, FIND_SNAPSHOT, findServer, findSnapshot, resolveServerId } from '../find.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
-import { arg, flag, futureTime, text } from '../options.ts';
+import { arg, flag, futureTime, pairs, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
+import {
+  changeLabels,
+  LABEL_CHANGES,
+  LABEL_FILTER,
+  labelColumn,
+  rejectCombination,
+} from './label-options.ts';
 import { DELETE_PROTECTION, protectionColumn, protectionField } from './protection.ts';
 
 const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
   ...fields<Snapshot>('id', 'name', 'status', 'size_gb'),
   ...hidden(fields<Snapshot>('server')),
+  labelColumn(),
   protectionColumn<Snapshot>(),
   ...hidden(times<Snapshot>('expires_at')),
   ...times<Snapshot>('created_at'),
@@ -31,6 +39,7 @@ const list = listCommand({
     }),
     status: text('status', 'Filter by status', { choices: STATUSES }),
     name: text('name', 'Filter by name'),
+    label: LABEL_FILTER,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot list --server web-1',
@@ -58,16 +67,18 @@ const create = command({
   options: {
     name: text('name', 'Name of the snapshot (default: generated from the time)'),
     expiresAt: futureTime('Time of automatic deletion; omit to keep it'),
+    label: pairs('Label'),
     deleteProtection: DELETE_PROTECTION,
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot create web-1 --name nightly --expires-at 30d',
-  run: async (context, { server, name, expiresAt, idempotencyKey: key, deleteProtection, ...waits }) => {
+  run: async (context, { server, name, expiresAt, label, idempotencyKey: key, ...rest }) => {
+    const { deleteProtection, ...waits } = rest;
     const { skerry, output } = context;
     const { id } = await findServer(skerry, server);
-    const given = omitUndefined({ name, expires_at: expiresAt });
+    const given = omitUndefined({ name, expires_at: expiresAt, labels: label });
     const body = { ...given, ...protectionField({ deleteProtection }) };
     const asked = {
       key,
@@ -83,27 +94,29 @@ const create = command({
 
 const update = command({
   name: 'snapshot update',
-  about: 'Rename or protect a snapshot, or change when it is deleted',
+  about: 'Change the name, expiry, labels, or protection of a snapshot',
   operations: ['snapshots.update', ...FIND_SNAPSHOT],
   args: { snapshot: arg('Name or ID', { completionKind: 'snapshot' }) },
   options: {
     name: text('name', 'New name'),
     expiresAt: futureTime('New time of automatic deletion'),
     noExpiry: flag('Never delete it automatically'),
+    ...LABEL_CHANGES,
     deleteProtection: DELETE_PROTECTION,
   },
   columns: SNAPSHOT_COLUMNS,
   example: 'skerry snapshot update before-upgrade --delete-protection=true',
-  run: async ({ skerry, output }, { snapshot, name, expiresAt, noExpiry, deleteProtection }) => {
+  run: async ({ skerry, output }, { snapshot, name, expiresAt, noExpiry, ...words }) => {
     if (noExpiry && expiresAt !== undefined) {
       throw new Failure('usage', '--no-expiry cannot be combined with --expires-at');
     }
     const expires_at = noExpiry ? null : expiresAt;
-    const asked = { name, expires_at, delete_protection: deleteProtection };
-    const { delete_protection: _, ...changes } = requireChanges(asked);
-    const body = { ...changes, ...protectionField({ deleteProtection }) };
-    const { id } = await findSnapshot(skerry, snapshot);
-    output.show(await skerry.snapshots.update(id, body), SNAPSHOT_COLUMNS);
+    requireChanges({ name, expires_at, ...words });
+    rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
+    const found = await findSnapshot(skerry, snapshot);
+    const changes = omitUndefined({ name, expires_at, labels: changeLabels(found, words) });
+    const body = { ...changes, ...protectionField(words) };
+    output.show(await skerry.snapshots.update(found.id, body), SNAPSHOT_COLUMNS);
   },
 });
 

@@ -4,15 +4,23 @@ import { Failure } from '../exit-codes.ts';
 import { FIND_SERVER, FIND_VOLUME, findServer, findVolume, resolveServerId } from '../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../limits.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
-import { arg, flag, integer, requiredInteger, requiredText, text } from '../options.ts';
+import { arg, flag, integer, pairs, requiredInteger, requiredText, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import {
+  changeLabels,
+  LABEL_CHANGES,
+  LABEL_FILTER,
+  labelColumn,
+  rejectCombination,
+} from './label-options.ts';
 import { DELETE_PROTECTION, protectionColumn, protectionField } from './protection.ts';
 
 export const VOLUME_COLUMNS: readonly Column<Volume>[] = [
   ...fields<Volume>('id', 'name', 'size_gb', 'region', 'device'),
   ...hidden(fields<Volume>('attached_to', 'encrypted', 'filesystem')),
+  labelColumn(),
   protectionColumn<Volume>(),
   ...hidden(times<Volume>('created_at')),
 ];
@@ -25,6 +33,7 @@ const list = listCommand({
     name: text('name', 'Filter by name'),
     region: text('code', 'Filter by region'),
     attachedTo: text('server', 'Filter by server: name or ID', { completionKind: 'server' }),
+    label: LABEL_FILTER,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume list --region par',
@@ -60,6 +69,7 @@ const create = command({
     region: requiredText('code', 'Region of the servers that will use it'),
     encrypted: flag('Encrypt with LUKS in the server with your own key; cannot be changed later'),
     filesystem: text('name', 'File system for your own records; the volume is not formatted'),
+    label: pairs('Label'),
     deleteProtection: DELETE_PROTECTION,
     ...IDEMPOTENCY_OPTIONS,
   },
@@ -67,8 +77,8 @@ const create = command({
   example: 'skerry volume create backups --size-gb 100 --region par --filesystem ext4',
   run: async (context, { name, sizeGb, region, encrypted, idempotencyKey: key, ...given }) => {
     const { skerry, output } = context;
-    const optional = { ...omitUndefined({ filesystem: given.filesystem }), ...protectionField(given) };
-    const body = { name, size_gb: sizeGb, region, encrypted, ...optional };
+    const optional = omitUndefined({ filesystem: given.filesystem, labels: given.label });
+    const body = { name, size_gb: sizeGb, region, encrypted, ...optional, ...protectionField(given) };
     const lookupCommand = ['skerry', 'volume', 'list', '--name', name];
     const made = await createOnce(context, { key, subject: `volume ${name}`, lookupCommand }, (once) =>
       skerry.volumes.create(body, once),
@@ -79,22 +89,23 @@ const create = command({
 
 const update = command({
   name: 'volume update',
-  about: 'Rename, grow, or protect a volume',
+  about: 'Change the name, size, labels, or protection of a volume',
   help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
   operations: ['volumes.update', ...FIND_VOLUME],
   args: { volume: VOLUME },
   options: {
     name: text('name', 'New name'),
     sizeGb: integer('GiB', 'New size, larger than the current one', SIZE),
+    ...LABEL_CHANGES,
     deleteProtection: DELETE_PROTECTION,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume update data --size-gb 80',
-  run: async ({ skerry, output }, { volume, name, sizeGb, deleteProtection }) => {
-    const asked = { name, size_gb: sizeGb, delete_protection: deleteProtection };
-    const { delete_protection: _, ...changes } = requireChanges(asked);
-    const body = { ...changes, ...protectionField({ deleteProtection }) };
-    const { id, name: called, size_gb: hasGb } = await findVolume(skerry, volume);
+  run: async ({ skerry, output }, { volume, name, sizeGb, ...words }) => {
+    requireChanges({ name, sizeGb, ...words });
+    rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
+    const found = await findVolume(skerry, volume);
+    const { id, name: called, size_gb: hasGb } = found;
     if (sizeGb !== undefined && sizeGb < hasGb) {
       throw new Failure(
         'refused',
@@ -102,6 +113,8 @@ const update = command({
           'create a smaller volume, copy your data, and delete this one',
       );
     }
+    const changes = omitUndefined({ name, size_gb: sizeGb, labels: changeLabels(found, words) });
+    const body = { ...changes, ...protectionField(words) };
     output.show(await skerry.volumes.update(id, body), VOLUME_COLUMNS);
   },
 });

@@ -5,6 +5,7 @@ import { listCommand } from '../../lists.ts';
 import { text } from '../../options.ts';
 import { amounts, type Column, fields, hidden, times } from '../../output/format.ts';
 import { describeCommand } from '../../resources.ts';
+import { LABEL_FILTER, labelColumn } from '../label-options.ts';
 import { protectionColumn } from '../protection.ts';
 
 export const SERVER_COLUMNS: readonly Column<Server>[] = [
@@ -21,11 +22,7 @@ export const SERVER_COLUMNS: readonly Column<Server>[] = [
     hidden: true,
   },
   ...hidden(fields<Server>('image', 'ssh_keys', 'tags')),
-  {
-    name: 'labels',
-    value: (server) => Object.entries(server.labels).map(([key, value]) => `${key}=${value}`),
-    hidden: true,
-  },
+  labelColumn(),
   protectionColumn<Server>(),
   ...hidden(fields<Server>('billing_months')),
   ...hidden(amounts<Server>('price_usd_cycle')),
@@ -50,9 +47,10 @@ const list = listCommand({
     }),
     name: text('name', 'Filter by name'),
     tag: text('tag', 'Filter by tag'),
+    label: LABEL_FILTER,
   },
   columns: SERVER_COLUMNS,
-  example: 'skerry server list --status running -o columns=name,ipv4',
+  example: 'skerry server list --status running --label env=prod -o columns=name,ipv4',
   list: (skerry, query) => skerry.servers.list(query),
   filter: async ({ image, ...given }, skerry) => ({
     ...given,

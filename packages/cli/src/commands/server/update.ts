@@ -4,7 +4,8 @@ import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, booleanOption, listOf, pairs, text } from '../../options.ts';
+import { arg, booleanOption, listOf, text } from '../../options.ts';
+import { changeLabels, LABEL_CHANGES, rejectCombination } from '../label-options.ts';
 import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { SERVER_COLUMNS } from './show.ts';
 
@@ -18,9 +19,7 @@ const update = command({
     tag: listOf('tag', "Replace all tags; '' removes them"),
     addTag: listOf('tag', 'Add a tag'),
     removeTag: listOf('tag', 'Remove a tag'),
-    label: pairs("Replace all labels; '' removes them"),
-    addLabel: pairs('Add a label, or change its value'),
-    removeLabel: listOf('key', 'Remove the label with this key'),
+    ...LABEL_CHANGES,
     autoRenew: booleanOption('Charge the next cycle when the current one ends'),
     deleteProtection: DELETE_PROTECTION,
     rebuildProtection: REBUILD_PROTECTION,
@@ -43,42 +42,23 @@ const update = command({
       name,
       auto_renew,
       tags: resolveTags(found, words),
-      labels: resolveLabels(found, words),
+      labels: changeLabels(found, words),
     });
     const body = { ...changes, ...protectionField(words) };
     output.show(await skerry.servers.update(found.id, body), SERVER_COLUMNS);
   },
 });
 
-interface TagAndLabelOptions {
+interface TagChanges {
   readonly tag: readonly string[] | undefined;
   readonly addTag: readonly string[] | undefined;
   readonly removeTag: readonly string[] | undefined;
-  readonly label: Readonly<Record<string, string>> | undefined;
-  readonly addLabel: Readonly<Record<string, string>> | undefined;
-  readonly removeLabel: readonly string[] | undefined;
 }
 
-function rejectCombination(all: unknown, some: unknown, name: string): void {
-  if (all === undefined || some === undefined) return;
-  throw new Failure(
-    'usage',
-    `--${name} replaces all of them and cannot be combined with --add-${name} or --remove-${name}`,
-  );
-}
-
-function resolveTags({ tags }: Server, { tag, addTag, removeTag }: TagAndLabelOptions): string[] | undefined {
+function resolveTags({ tags }: Server, { tag, addTag, removeTag }: TagChanges): string[] | undefined {
   if (tag) return [...tag];
   if (!addTag && !removeTag) return undefined;
   return [...new Set([...tags, ...(addTag ?? [])])].filter((one) => !removeTag?.includes(one));
-}
-
-function resolveLabels({ labels }: Server, words: TagAndLabelOptions): Record<string, string> | undefined {
-  const { label, addLabel, removeLabel } = words;
-  if (label) return { ...label };
-  if (!addLabel && !removeLabel) return undefined;
-  const all = Object.entries({ ...labels, ...addLabel });
-  return Object.fromEntries(all.filter(([key]) => !removeLabel?.includes(key)));
 }
 
 const setRdns = command({
