@@ -12,10 +12,13 @@ import {
   BY_AGE_OR_NAME,
   CUSTOMER_COLUMNS,
   IMAGE_ID_SQL,
+  LABEL_VALUES,
+  LABELS_SQL,
   type LongList,
   NAME_VALUES,
   NAMED_COLUMNS,
   publicIdOf,
+  TWO_LABELS,
 } from './list.ts';
 import { CUSTOMER_ID, FIRST_IMAGE_NO, idSql, valueSql } from './rows.ts';
 
@@ -34,7 +37,7 @@ export const SERVERS: LongList = {
         },
         ...{ region_id: 'word', image_id: IMAGE_ID_SQL, ram_mb: '1024', disk_gb: '10', tags: 'array[word]' },
         ...{ billing_months: '1', price_cents_month: '500', price_cents_cycle: '500', anchor_day: '1' },
-        ...{ paid_until: 'at', updated_at: 'at' },
+        ...{ paid_until: 'at', updated_at: 'at', labels: LABELS_SQL },
       },
     },
     {
@@ -62,9 +65,13 @@ export const SERVERS: LongList = {
       image: [publicIdOf('image', FIRST_IMAGE_NO)],
       name: NAME_VALUES,
       tag: NAME_VALUES,
+      label: LABEL_VALUES,
     },
   },
-  combinations: [{ status: 'running', region: 'old', plan: 'old', name: 'old', tag: 'old' }],
+  combinations: [
+    { status: 'running', region: 'old', plan: 'old', name: 'old', tag: 'old' },
+    { status: 'running', label: TWO_LABELS },
+  ],
 };
 
 export const SSH_KEYS: LongList = {
@@ -111,7 +118,7 @@ export const VOLUMES: LongList = {
     {
       table: 'volumes',
       columns: {
-        ...{ ...NAMED_COLUMNS, size_gb: '10', region_id: 'word', encrypted: 'false' },
+        ...{ ...NAMED_COLUMNS, size_gb: '10', region_id: 'word', encrypted: 'false', labels: LABELS_SQL },
         ...{ server_id: `case when once then ${idSql('0')} when old then id end` },
         device: `case when once or old then '/dev/vdb' end`,
       },
@@ -119,8 +126,14 @@ export const VOLUMES: LongList = {
   ],
   read: (sql, page) => pageVolumes(sql, CUSTOMER_ID, page),
   sorts: BY_AGE_OR_NAME,
-  filters: { name: NAME_VALUES, region: NAME_VALUES, attached_to: [publicIdOf('server', 0)] },
-  combinations: [{ name: 'old', region: 'old' }],
+  filters: {
+    ...{ name: NAME_VALUES, region: NAME_VALUES, attached_to: [publicIdOf('server', 0)] },
+    label: LABEL_VALUES,
+  },
+  combinations: [
+    { name: 'old', region: 'old' },
+    { region: 'old', label: TWO_LABELS },
+  ],
 };
 
 export const FIREWALL_GROUPS: LongList = {

@@ -20,11 +20,21 @@ export interface LongList {
   readonly filters: Readonly<Record<string, readonly string[]>>;
   /** Filters to try together. */
   readonly combinations?: readonly Filter[];
+  /** Filters of an unbounded list that have no index: they scan the customer's rows, up to this quota. */
+  readonly scanning?: Pick<LongList, 'filters' | 'combinations'> & { readonly perCustomer: number };
+}
+
+/** The list with its scanning filters in place of the others. */
+export function scanningList(list: LongList): LongList | undefined {
+  return list.scanning && { ...list, ...list.scanning };
 }
 
 export const BY_AGE = ['created_at'];
 export const BY_AGE_OR_NAME = ['created_at', 'name'];
 export const NAME_VALUES = ['once', 'old'];
+export const LABELS_SQL = `jsonb_build_object('word', word, 'all', 'yes')`;
+export const LABEL_VALUES = ['word:once', 'word:old'];
+export const TWO_LABELS = 'all:yes\nword:old';
 export const CUSTOMER_COLUMNS = { id: 'id', customer_id: 'customer', created_at: 'at' };
 export const NAMED_COLUMNS = { ...CUSTOMER_COLUMNS, name: 'name' };
 

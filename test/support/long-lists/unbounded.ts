@@ -10,10 +10,13 @@ import {
   BY_AGE_OR_NAME,
   CUSTOMER_COLUMNS,
   IMAGE_ID_SQL,
+  LABEL_VALUES,
+  LABELS_SQL,
   type LongList,
   NAME_VALUES,
   NAMED_COLUMNS,
   publicIdOf,
+  TWO_LABELS,
 } from './list.ts';
 import { CUSTOMER_ID, FIRST_AT, idSql, valueSql } from './rows.ts';
 
@@ -86,6 +89,7 @@ export const SNAPSHOTS: LongList = {
           disk_gb: '10',
         },
         ...{ image_id: IMAGE_ID_SQL, generation: '1', status: valueSql('creating', 'ready', 'error') },
+        labels: LABELS_SQL,
       },
     },
   ],
@@ -99,6 +103,17 @@ export const SNAPSHOTS: LongList = {
     { status: 'ready', name: 'old' },
     { server: publicIdOf('server', 1), status: 'ready', name: 'old' },
   ],
+  scanning: {
+    perCustomer: QUOTAS.snapshots,
+    filters: { label: [...LABEL_VALUES, 'word:none'] },
+    combinations: [
+      { label: TWO_LABELS },
+      { label: 'word:old', status: 'ready' },
+      { label: 'word:old', name: 'old' },
+      { label: 'word:once', status: 'ready', name: 'old' },
+      { label: 'word:old', server: publicIdOf('server', 1) },
+    ],
+  },
 };
 
 export const DELIVERIES: LongList = {
