@@ -3,7 +3,7 @@ import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
-import { omitUndefined } from '../../lists.ts';
+import { omitUndefined, requireChanges } from '../../lists.ts';
 import { arg, booleanOption, listOf, text } from '../../options.ts';
 import { changeLabels, LABEL_CHANGES, rejectCombination } from '../label-options.ts';
 import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
@@ -30,10 +30,7 @@ const update = command({
     'overwrite each other.',
   example: 'skerry server update web-1 --tag web --tag prod --label env=prod',
   run: async ({ skerry, output }, { server, name, autoRenew: auto_renew, ...words }) => {
-    const asked = [name, auto_renew, ...Object.values(words)];
-    if (asked.every((one) => one === undefined)) {
-      throw new Failure('usage', 'nothing to change; see `skerry server update --help` for the options');
-    }
+    requireChanges({ name, auto_renew, ...words });
     rejectCombination(words.tag, words.addTag ?? words.removeTag, 'tag');
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
     // Read right before writing, so that additions apply to the latest values.
