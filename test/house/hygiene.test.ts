@@ -10,6 +10,7 @@ const FOLDERS = [
   'bin',
   'docs',
   'examples',
+  'integrations',
   'deploy',
   'openapi',
   'packages',
@@ -19,7 +20,7 @@ const ROOT_FILES = [
   ...['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'STYLE', 'SECURITY'].map((name) => `${name}.md`),
   ...['package.json', 'tsconfig.json', 'biome.json', '.npmrc', '.gitignore'],
 ];
-const TEXT = /\.(?:ts|js|mjs|css|html|sql|json|yaml|yml|md|txt|sh|conf|service)$|(?:^|\/)[^/.]+$|^\./;
+const TEXT = /\.(?:ts|js|mjs|py|css|html|sql|json|yaml|yml|md|txt|sh|conf|service)$|(?:^|\/)[^/.]+$|^\./;
 
 /**
  * Text that would tie the project to one machine or one network. Only the lock file names a package source.

@@ -3,11 +3,14 @@ import { test } from 'node:test';
 import { readTree } from '../support/project-files.ts';
 import { wordFaults } from './words.ts';
 
-const PROSE = ['src', 'packages', 'scripts', 'bin', 'docs', 'test', 'bench', 'examples', 'deploy', '.ci'];
+const PROSE = [
+  ...['src', 'packages', 'scripts', 'bin', 'docs', 'test', 'bench', 'examples', 'integrations', 'deploy'],
+  '.ci',
+];
 const ROOT_FILES = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'STYLE', 'SECURITY'].map(
   (name) => `${name}.md`,
 );
-const TEXT = /\.(?:ts|js|css|sql|json|ya?ml|md|sh|conf|service|env)$|(?:^|\/)[^/.]+$/;
+const TEXT = /\.(?:ts|js|py|css|sql|json|ya?ml|md|sh|conf|service|env)$|(?:^|\/)[^/.]+$/;
 
 /**
  * Landed migrations are remembered by their hash, the license is legal text, the generated types repeat the
