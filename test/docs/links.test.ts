@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GUIDES = globSync(['docs/{customers,contributors,decisions}/*.md', 'examples/**/README.md'], {
-  cwd: ROOT,
-});
+const GUIDES = globSync(
+  ['docs/{customers,contributors,decisions}/*.md', '{examples,integrations}/**/README.md'],
+  { cwd: ROOT },
+);
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** Returns the anchors of a document as the panel and code forges derive them from headings. */

@@ -41,6 +41,11 @@ export const GUIDES: readonly Guide[] = [
     summary: 'Typed calls, lists, waiting, errors, retries, webhooks, events, and uploads.',
   },
   {
+    name: 'ansible',
+    title: 'Ansible',
+    summary: 'The collection skerry.cloud: playbooks with check mode and diff, and servers as inventory.',
+  },
+  {
     name: 'webhooks',
     title: 'Webhooks and the event stream',
     summary: 'Receive events, verify signatures, and handle retries. Receivers in four languages.',
@@ -103,7 +108,7 @@ export function llmsText(site: string, baseUrl: string): string {
   return `# ${site}
 
 > Virtual and dedicated servers, paid from a balance that you top up with cryptocurrency. Everything works
-> through a REST API with webhooks, an SDK for JavaScript and TypeScript, and a CLI.
+> through a REST API with webhooks, an SDK for JavaScript and TypeScript, a CLI, and an Ansible collection.
 
 ## Guides
 
