@@ -1,6 +1,6 @@
 /**
  * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version,
- * and packs the SDK and the CLI into `release/`. It does not publish or push.
+ * and packs the SDK, the CLI, and the Ansible collection into `release/`. It does not publish or push.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUTPUT = 'release';
+const COLLECTION = 'integrations/ansible';
 
 function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, {
@@ -31,6 +32,12 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** Gives the Ansible collection the version of the packages. */
+function setCollectionVersion(version: string): void {
+  const path = `${ROOT}${COLLECTION}/galaxy.yml`;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^version: .*$/m, `version: ${version}`));
+}
+
 /** Dates the unreleased section of the changelog, and starts a new one. */
 function dateChangelog(version: string): void {
   const path = `${ROOT}CHANGELOG.md`;
@@ -44,10 +51,13 @@ function dateChangelog(version: string): void {
 
 requireCleanTree();
 requireChangesets();
+// Of the package ansible-core. Without it, stop before anything is changed.
+run('ansible-galaxy', '--version');
 run(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
 const version = readVersion();
 run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
 run('npm', 'install', '--package-lock-only', '--ignore-scripts');
+setCollectionVersion(version);
 dateChangelog(version);
 run('git', 'add', '--all');
 run('git', 'commit', '--message', `release: ${version}`, '--message', 'CHANGELOG.md lists the changes.');
@@ -55,6 +65,8 @@ run('git', 'tag', '--annotate', `v${version}`, '--message', `Skerry ${version}`)
 rmSync(`${ROOT}${OUTPUT}`, { recursive: true, force: true });
 mkdirSync(`${ROOT}${OUTPUT}`);
 run('npm', 'pack', '--workspaces', '--pack-destination', OUTPUT);
+run('ansible-galaxy', 'collection', 'build', COLLECTION, '--output-path', OUTPUT);
 process.stdout.write(
-  `Tagged v${version} and packed the SDK and the CLI into ${OUTPUT}/. Push with: git push --follow-tags\n`,
+  `Tagged v${version} and packed the SDK, the CLI, and the Ansible collection into ${OUTPUT}/. ` +
+    'Push with: git push --follow-tags\n',
 );
