@@ -30,6 +30,7 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 2 },
   { files: /^test\/process\//, oneIn: 3 },
   { files: /^test\/real\//, oneIn: 2 },
+  { files: /^test\/integrations\//, oneIn: 2 },
   { files: /^test\/panel\//, oneIn: 2 },
   {
     files: /^test\/(?:cli\/(?:apply\/|examples)|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
