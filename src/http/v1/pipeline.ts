@@ -236,7 +236,20 @@ function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResu
   const { status, body } = result.response;
   markReplay(reply, result);
   reply.code(status);
+  if (result.replayed && body !== undefined) {
+    reply.type('application/json; charset=utf-8');
+    reply.serializer(() => serializeStored(reply, body));
+  }
   return status === route.status && route.reply === null ? undefined : body;
+}
+
+/** An earlier version may have stored the response, without fields that the schema has by now. */
+function serializeStored(reply: FastifyReply, body: object): string {
+  try {
+    return reply.serializeInput({ ...body }, String(reply.statusCode)) as string;
+  } catch {
+    return JSON.stringify(body);
+  }
 }
 
 /** Returns the error response to store (DECISIONS "Idempotency"), or undefined if it is transient. */

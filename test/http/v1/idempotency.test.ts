@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertApiError, createApiToken, V1Client, type V1Response } from '../../support/v1-client.ts';
+import {
+  assertApiError,
+  createApiToken,
+  type JsonBody,
+  V1Client,
+  type V1Response,
+} from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
 
 const TOKEN = { name: 'made once', scope: 'read' };
@@ -41,6 +47,22 @@ describe('Idempotency-Key on the REST surface', () => {
       !dump.includes(Buffer.from(first.body.token).toString('hex')),
       'the plaintext is stored as bytes',
     );
+  });
+
+  it('a response that an earlier version stored is replayed, although it lacks new fields', async (t) => {
+    const { stringify } = JSON;
+    const store = t.mock.method(JSON, 'stringify', (value: JsonBody) =>
+      stringify(value?.object === 'volume' ? { ...value, labels: undefined } : value),
+    );
+    const body = { name: 'data', size_gb: 10, region: 'par' };
+    const first = await api.post('/volumes', body, { key: 'earlier' });
+    store.mock.restore();
+    const { labels, ...shown } = first.body;
+    assert.deepEqual([first.status, labels], [201, {}]);
+    const headers = { authorization: `Bearer ${api.token}`, 'idempotency-key': 'earlier' };
+    const again = await world.app.inject({ method: 'POST', url: '/v1/volumes', headers, payload: body });
+    assert.deepEqual([again.statusCode, again.json()], [201, shown]);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
   });
 
   it('an error is replayed byte for byte and audited once', async () => {
