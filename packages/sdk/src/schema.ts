@@ -1223,9 +1223,9 @@ export interface components {
                 [key: string]: string;
             };
             protection: {
-                /** @description Whether DELETE is refused with 409. */
+                /** @description Refuses DELETE with 409. */
                 delete: boolean;
-                /** @description Whether rebuild and restore are refused with 409. */
+                /** @description Refuses rebuild and restore with 409. */
                 rebuild: boolean;
             };
             billing_months: number;
@@ -1310,9 +1310,9 @@ export interface components {
                 [key: string]: string;
             };
             protection: {
-                /** @description Whether DELETE is refused with 409. */
+                /** @description Refuses DELETE with 409. */
                 delete: boolean;
-                /** @description Whether rebuild and restore are refused with 409. */
+                /** @description Refuses rebuild and restore with 409. */
                 rebuild: boolean;
             };
             billing_months: number;
@@ -1426,7 +1426,7 @@ export interface components {
              */
             expires_at: string | null;
             protection: {
-                /** @description Whether DELETE is refused with 409. */
+                /** @description Refuses DELETE with 409. */
                 delete: boolean;
             };
             /**
@@ -1605,7 +1605,7 @@ export interface components {
              */
             lost_at: string | null;
             protection: {
-                /** @description Whether DELETE is refused with 409. */
+                /** @description Refuses DELETE with 409. */
                 delete: boolean;
             };
             /**
@@ -2290,10 +2290,7 @@ export interface operations {
                  *       "labels": {
                  *         "env": "prod"
                  *       },
-                 *       "billing_months": 3,
-                 *       "protection": {
-                 *         "delete": true
-                 *       }
+                 *       "billing_months": 3
                  *     }
                  */
                 "application/json": {
@@ -2337,12 +2334,12 @@ export interface operations {
                     /** @description Whether the next cycle is charged automatically. Default: true. */
                     auto_renew?: boolean;
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
-                        /** @description Whether rebuild and restore are refused with 409. */
+                        /** @description Refuses rebuild and restore with 409. */
                         rebuild?: boolean;
                     };
-                    /** @description Ids of firewall groups, in the order of evaluation. They filter from the first packet on; see GET /firewall/groups. */
+                    /** @description Ids of firewall groups, in the order of evaluation. They are in force before the first packet. */
                     firewall_groups?: string[];
                 };
             };
@@ -2487,9 +2484,9 @@ export interface operations {
                     };
                     auto_renew?: boolean;
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
-                        /** @description Whether rebuild and restore are refused with 409. */
+                        /** @description Refuses rebuild and restore with 409. */
                         rebuild?: boolean;
                     };
                 };
@@ -3922,7 +3919,7 @@ export interface operations {
                     /** @description Volume-level LUKS. The key is yours, and reaches the server through cloud-init. Fixed at creation. */
                     encrypted?: boolean;
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
                     };
                     /**
@@ -4065,7 +4062,7 @@ export interface operations {
                         [key: string]: string;
                     };
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
                     };
                 };
@@ -4274,7 +4271,7 @@ export interface operations {
                         [key: string]: string;
                     };
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
                     };
                 };
@@ -4412,7 +4409,7 @@ export interface operations {
                         [key: string]: string;
                     };
                     protection?: {
-                        /** @description Whether DELETE is refused with 409. */
+                        /** @description Refuses DELETE with 409. */
                         delete?: boolean;
                     };
                 };

@@ -38,8 +38,8 @@ export const DisplayName = Type.String({
   description: 'Need not be unique.',
 });
 
-const DELETE_PROTECTION = Type.Boolean({ description: 'Whether DELETE is refused with 409.' });
-const REBUILD_PROTECTION = Type.Boolean({ description: 'Whether rebuild and restore are refused with 409.' });
+const DELETE_PROTECTION = Type.Boolean({ description: 'Refuses DELETE with 409.' });
+const REBUILD_PROTECTION = Type.Boolean({ description: 'Refuses rebuild and restore with 409.' });
 
 /** Protection of a resource against deletion (`protection`). */
 export const Protection = Type.Object({ delete: DELETE_PROTECTION });

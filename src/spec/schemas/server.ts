@@ -122,8 +122,7 @@ export const ServerBody = Type.Object(
       Type.Array(Type.String(), {
         maxItems: LIMITS.firewallGroupsPerOrderMax,
         description:
-          'Ids of firewall groups, in the order of evaluation. They filter from the first packet on; see ' +
-          'GET /firewall/groups.',
+          'Ids of firewall groups, in the order of evaluation. They are in force before the first packet.',
       }),
     ),
   },

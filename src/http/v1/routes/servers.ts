@@ -54,7 +54,6 @@ export const SERVER_ROUTES: readonly Route[] = [
       tags: ['web'],
       labels: { env: 'prod' },
       billing_months: 3,
-      protection: { delete: true },
     },
     reply: Server,
     run: ({ service, actor, body }) => createServer(service, actor, body),
