@@ -192,10 +192,18 @@ def update(run, found):
 
 
 def attach(run, volume, server):
+    require_attachable(volume, server)
     volume = detach(run, volume)
     predicted = dict(volume, attached_to=server['id'])
     return run.change(
         predicted, lambda: run.client.post(VOLUME.path(volume['id'], 'attach'), {'server': server['id']}))
+
+
+def require_attachable(volume, server):
+    """Fails before the volume leaves the server that uses it."""
+    if server.get('region', volume['region']) != volume['region']:
+        raise Failure('server: the volume %s is in %s, but the server %s is in %s'
+                      % (volume['name'], volume['region'], server['name'], server['region']))
 
 
 def detach(run, volume):

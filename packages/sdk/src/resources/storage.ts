@@ -25,7 +25,7 @@ export class Volumes extends Resource {
     return this.transport.run((api) => api.GET('/volumes/{id}', byId(id)), options);
   }
 
-  /** Renames, grows, or protects the volume; it cannot shrink. */
+  /** Changes its name, size, labels, or protection; it cannot shrink. */
   update(id: string, body: UpdateVolume, options?: CallOptions): Promise<Volume> {
     return this.transport.run((api) => api.PATCH('/volumes/{id}', { ...byId(id), body }), options);
   }
@@ -65,7 +65,7 @@ export class Snapshots extends Resource {
     return this.transport.run((api) => api.GET('/snapshots/{id}', byId(id)), options);
   }
 
-  /** Changes its name, its expiry, or its protection. */
+  /** Changes its name, expiry, labels, or protection. */
   update(id: string, body: UpdateSnapshot, options?: CallOptions): Promise<Snapshot> {
     return this.transport.run((api) => api.PATCH('/snapshots/{id}', { ...byId(id), body }), options);
   }

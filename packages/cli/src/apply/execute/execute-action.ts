@@ -174,7 +174,7 @@ function createServerBody(
   ids: ResourceIds,
 ): CreateServer {
   const { server, image, labels, months } = act;
-  const firewall_groups = act.groups.flatMap((name) => ids.find('firewall_group', name) ?? []);
+  const firewall_groups = act.groups.map((name) => ids.get('firewall_group', name));
   return {
     name: server.name,
     plan: server.plan,

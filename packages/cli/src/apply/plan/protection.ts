@@ -10,10 +10,13 @@ interface Protected {
 }
 
 /** Describes the members that the file changes. */
-export function protectionChanges(wanted: DesiredProtection | undefined, found: Protected): string[] {
+export function protectionChanges(
+  wanted: DesiredProtection | undefined,
+  found: Protected | undefined,
+): string[] {
   return (['delete', 'rebuild'] as const)
-    .filter((member) => wanted?.[member] !== undefined && wanted[member] !== found[member])
-    .map((member) => `protection.${member}: ${found[member]} → ${wanted?.[member]}`);
+    .filter((member) => wanted?.[member] !== undefined && wanted[member] !== found?.[member])
+    .map((member) => `protection.${member}: ${found?.[member] ?? false} → ${wanted?.[member]}`);
 }
 
 /**

@@ -74,7 +74,8 @@ function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Place
     tags: wanted.tags ?? old.tags,
     labels: wanted.labels ?? userLabels(old.labels),
     autoRenew: wanted.autoRenew ?? old.auto_renew,
-    protection: { ...old.protection, ...wanted.protection },
+    // A service before API 1.7 has no protection.
+    protection: old.protection && { ...old.protection, ...wanted.protection },
   };
 }
 
@@ -98,7 +99,7 @@ function describeCarriedOver(wanted: WantedServer, old: ActualServer): string[] 
     ...(wanted.tags === undefined && old.tags.length > 0 ? ['tags'] : []),
     ...(wanted.labels === undefined && Object.keys(userLabels(old.labels)).length > 0 ? ['labels'] : []),
     ...(wanted.autoRenew === undefined && !old.auto_renew ? ['auto_renew: false'] : []),
-    ...(wanted.protection?.rebuild === undefined && old.protection.rebuild ? ['protection: rebuild'] : []),
+    ...(wanted.protection?.rebuild === undefined && old.protection?.rebuild ? ['protection: rebuild'] : []),
     ...FAMILIES.flatMap((family) => (inheritsRdns(wanted, old, family) ? [`rdns ${family}`] : [])),
   ];
   return things.length > 0 ? [`carried over: ${things.join(', ')}`] : [];
