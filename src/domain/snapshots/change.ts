@@ -3,6 +3,7 @@ import { fail, invalidRequest, notFound, refuseProtected, requireQuota } from '.
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { parseRfc3339 } from '../../kernel/time.ts';
 import type { Snapshot, SnapshotBody, SnapshotPatch } from '../../spec/schemas/snapshot.ts';
 import { lockBalance } from '../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../store/servers/servers.ts';
@@ -90,6 +91,12 @@ function parseExpiry(text: string | null, now: Date): Date | null {
   return text === null ? null : requireExpiry(text, now);
 }
 
+/** A time that stays may have passed, as that of a protected snapshot does. */
+function changedExpiry(current: Date | null, text: string | null | undefined, now: Date): Date | null {
+  const isSame = text && current && parseRfc3339(text)?.getTime() === current.getTime();
+  return text === undefined || isSame ? current : parseExpiry(text, now);
+}
+
 function requireName(text: string): string {
   return parseDisplayName(text) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
 }
@@ -118,7 +125,7 @@ export async function patchSnapshot(
     const row = await updateRow(tx, {
       id,
       name: name === undefined ? found.name : requireName(name),
-      expires_at: expires === undefined ? found.expires_at : parseExpiry(expires, now),
+      expires_at: changedExpiry(found.expires_at, expires, now),
       labels: patch.labels ?? found.labels,
       protect_delete: protection?.delete ?? found.protect_delete,
     });

@@ -58,6 +58,7 @@ export const dateTime: FieldReader = (form, name) => {
   if (typed === '') return undefined;
   if (/^\d{4}-\d{2}-\d{2}$/.test(typed)) return `${typed}T00:00:00Z`;
   if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(typed)) return `${typed}:00Z`;
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/.test(typed)) return `${typed}Z`;
   return typed;
 };
 

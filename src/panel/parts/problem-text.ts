@@ -120,6 +120,7 @@ export const FAILURE_TEXTS: Readonly<Record<string, string>> = {
   unknown_reference: 'Something you chose was not found. It may have been deleted; choose another.',
   bad_expiry: 'Enter a valid time in the future, in UTC.',
   not_found: 'Not found. It may have been deleted.',
+  protected: 'This is protected, so nothing was changed. Turn the protection off first.',
   servers_left: 'This account still has servers. Tick the box to delete them with it, or delete them first.',
   bad_request: 'We couldn’t read this form: a field is too long or is not text.',
 };

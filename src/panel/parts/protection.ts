@@ -12,8 +12,8 @@ interface Shown {
 /** The fields of the form, and the members of `protection` that they set. */
 export const PROTECTION_FIELDS = { delete: 'protect_delete', rebuild: 'protect_rebuild' } as const;
 
-/** `noun`: `server`. */
-export function protectionSection(forms: FormContext, noun: string, protection: Shown): Html {
+/** `noun`: `server`. `hint` says which deletion remains possible. */
+export function protectionSection(forms: FormContext, noun: string, protection: Shown, hint?: string): Html {
   const fields = new Fields(forms, 'protect');
   return section(
     'Protection',
@@ -23,9 +23,7 @@ ${form(
   { name: 'protect' },
   html`${fields.checkbox(PROTECTION_FIELDS.delete, `Protect this ${noun} from deletion`, {
     value: protection.delete,
-    ...(protection.rebuild === undefined
-      ? {}
-      : { hint: 'It is still deleted if it stays suspended until its grace period ends.' }),
+    ...(hint === undefined ? {} : { hint }),
   })}
 ${
   protection.rebuild !== undefined &&

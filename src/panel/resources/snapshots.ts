@@ -148,16 +148,17 @@ export function snapshotView(data: {
     ])}
 ${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
-${protectionSection(forms, 'snapshot', snapshot.protection)}
+${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
 ${section('Delete', deleteSection(snapshot, forms))}`,
   };
 }
 
 function restoreSection({ snapshot, targets, forms }: Parameters<typeof snapshotView>[0]): Html {
-  const available = targets.filter((server) => isActionAllowed(server, 'restore'));
+  const unprotected = targets.filter(({ protection }) => !protection.rebuild);
+  const available = unprotected.filter((server) => isActionAllowed(server, 'restore'));
   if (available.length === 0)
     return html`<p>To restore it, you need a running or stopped server in the same region with a disk at
-least as large. You have none right now.</p>`;
+least as large and without protection from restore. You have none right now.</p>`;
   const fields = new Fields(forms, 'restore');
   return collapsibleForm(forms, 'restore', {
     summary: 'Restore this snapshot to a server',
@@ -166,8 +167,8 @@ least as large. You have none right now.</p>`;
     content: html`<input type="hidden" name="snapshot" value="${snapshot.id}">
 ${fields.select('server', 'Server', {
   required: true,
-  choices: [['', 'Choose a server'], ...serverChoices(targets, 'restore')],
-  hint: 'Servers in the snapshot’s region with a disk at least as large.',
+  choices: [['', 'Choose a server'], ...serverChoices(unprotected, 'restore')],
+  hint: 'Unprotected servers in the snapshot’s region with a disk at least as large.',
 })}
 ${fields.text('name_typed', 'Enter the server’s name to confirm', {
   required: true,
@@ -178,6 +179,8 @@ ${fields.notes('snapshot')}
 <button class="danger">Overwrite disk with snapshot</button>`,
   });
 }
+
+const EXPIRY_HINT = 'If it has expired by then, it is deleted as soon as you turn this off.';
 
 function changeForm(snapshot: Snapshot, forms: FormContext): Html {
   const fields = new Fields(forms, 'change');
@@ -192,7 +195,7 @@ function changeForm(snapshot: Snapshot, forms: FormContext): Html {
     })}
 ${fields.text('expires_at', 'Delete automatically at (UTC)', {
   type: 'datetime-local',
-  value: snapshot.expires_at?.slice(0, 'yyyy-mm-ddThh:mm'.length) ?? '',
+  value: snapshot.expires_at?.slice(0, 'yyyy-mm-ddThh:mm:ss'.length) ?? '',
   hint: 'Leave it empty to keep the snapshot.',
 })}
 ${labelsField(fields, 'Labels', formatLabels(snapshot.labels))}

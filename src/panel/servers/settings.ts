@@ -9,6 +9,8 @@ import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
+const GRACE_HINT = 'It is still deleted if it stays suspended until its grace period ends.';
+
 interface SettingsData extends ServerPage {
   readonly forms: FormContext;
 }
@@ -18,9 +20,15 @@ export function settingsView(data: SettingsData): View {
     data,
     'settings',
     html`${section('Name, tags, and renewal', changeForm(data))}
-${blockedReason(data, 'protect') === null && protectionSection(data.forms, 'server', data.server.protection)}
+${protectionPart(data)}
 ${section('Delete', destroyForm(data))}`,
   );
+}
+
+function protectionPart(data: SettingsData): Html | false {
+  const { forms, server } = data;
+  if (blockedReason(data, 'protect') !== null) return false;
+  return protectionSection(forms, 'server', server.protection, GRACE_HINT);
 }
 
 function changeForm(data: SettingsData): Html {

@@ -1,6 +1,6 @@
 /** A server's volumes and snapshots. */
 import { LIMITS } from '../../spec/limits.ts';
-import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { day, section, statusBadge, table } from '../parts/components.ts';
@@ -8,6 +8,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { protectedNote } from '../parts/protection.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 interface StorageData extends ServerPage {
@@ -126,6 +127,10 @@ function restoreForm(data: StorageData): Html {
   if (own.length + fromOtherServers.length === 0) return html`<p>No snapshots are ready to restore.</p>`;
   const blocked = blockedReason(data, 'restore');
   if (blocked !== null) return html`<p>${blocked}</p>`;
+  if (data.server.protection.rebuild) {
+    const settings = serverPagePath(data.server.id, 'settings');
+    return protectedNote('The disk of this server is protected from restore.', settings);
+  }
   const fields = new Fields(forms, 'restore');
   const label = labelsOf([...own, ...fromOtherServers]);
   const text = (snapshot: Snapshot) => `${label(snapshot)}, ${snapshot.created_at.slice(0, 10)}`;

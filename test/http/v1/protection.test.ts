@@ -169,7 +169,12 @@ describe('a snapshot that is changed', () => {
     const path = `/snapshots/${id}`;
     assertProtected(await api.delete(path), 'protection.delete');
     await world.advance(600);
-    assert.equal((await api.get(path)).body.protection.delete, true);
+    const kept = (await api.get(path)).body;
+    assert.equal(kept.protection.delete, true);
+    // The time that has passed is accepted as long as it stays.
+    const renamed = await api.patch(path, { name: 'kept', expires_at: kept.expires_at });
+    assert.deepEqual([renamed.body.name, renamed.body.expires_at], ['kept', kept.expires_at]);
+    assertApiError(await api.patch(path, { expires_at: at(-3_600) }), 400, 'invalid_request');
     await protect(path, { delete: false });
     await world.settle();
     assertApiError(await api.get(path), 404, 'not_found');

@@ -131,6 +131,11 @@ export function snapshotPages(at: () => ResourceFixture): void {
       page.text,
       /<select[^>]* name="server" required[^>]*>\s*<option value="" selected>Choose a server/,
     );
+    const { api } = at();
+    const id = path.split('/').at(-1) ?? '';
+    const { expires_at } = (await api.patch(`/snapshots/${id}`, { expires_at: '2099-01-31T12:00:45Z' })).body;
+    await done(path, 'change', { name: 'before' });
+    assert.equal((await api.get(`/snapshots/${id}`)).body.expires_at, expires_at);
     const slips = [{}, { server: db }, { server: db, name_typed: 'web' }];
     for (const slip of slips) assert.equal((await panel.submit(page, 'restore', slip)).status, 400);
     const onto = await panel.submit(page, 'restore', { server: db, name_typed: 'db' });
