@@ -25,6 +25,7 @@ export interface MailData {
     readonly paidUntil: Date;
     /** Price of the next cycle. */
     readonly priceCents: bigint;
+    readonly isProtected?: boolean;
   };
   server_suspended: {
     readonly server: string;

@@ -92,6 +92,7 @@ async function notifyServerEnding(
     months: server.billing_months,
     paidUntil,
     priceCents: priceWithAnnouncement(server, server.announced_cents_month).cycleCents,
+    isProtected: server.protect_delete,
   };
   const cause = `ends:${id}:${paidUntil.toISOString()}`;
   await enqueueMail(tx, { customerId, kind: 'server_ends', cause, data }, now, keys);

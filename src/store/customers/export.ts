@@ -54,9 +54,10 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: { id: 'server', ssh_keys: 'sshKey' },
     rows: `select id, public_no, name, status, suspended_reason, plan_id as plan, s.region_id as region,
              ${IMAGE}, ram_mb, disk_gb, host(a.addr) as ipv4, p.prefix::text as ipv6, ssh_keys,
-             ssh_public_keys, tags, labels, rdns, billing_months, auto_renew, price_cents_month,
-             price_cents_cycle, eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at,
-             frozen_at, freeze_reason, first_run_at, created_at, updated_at
+             ssh_public_keys, tags, labels, protect_delete, protect_rebuild, rdns, billing_months,
+             auto_renew, price_cents_month, price_cents_cycle, eur_per_usd::text, anchor_day, paid_until,
+             suspended_at, destroy_at, held_at, frozen_at, freeze_reason, first_run_at, created_at,
+             updated_at
            from servers s left join ipv4_addresses a on a.server_id = s.id
              left join ipv6_prefixes p on p.server_id = s.id
           where customer_id = $1 order by created_at`,
@@ -83,15 +84,15 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'volumes',
     ids: { id: 'volume', server_id: 'server' },
-    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, labels, server_id, device,
-             created_at
+    rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, labels, protect_delete,
+             server_id, device, created_at
              from volumes where customer_id = $1 and deleted_at is null order by created_at`,
   },
   {
     name: 'snapshots',
     ids: { id: 'snapshot', server_id: 'server' },
-    rows: `select id, server_id, name, status, labels, size_gb::text, region_id as region, ${IMAGE},
-             expires_at, created_at
+    rows: `select id, server_id, name, status, labels, protect_delete, size_gb::text,
+             region_id as region, ${IMAGE}, expires_at, created_at
              from snapshots where customer_id = $1 order by created_at`,
   },
   {

@@ -229,6 +229,7 @@ describe('mails', () => {
     const samples = sample('web-1');
     const texts = (isProtected: boolean) =>
       [
+        render('server_ends', { ...samples.server_ends, isProtected }),
         render('server_suspended', { ...samples.server_suspended, isProtected }),
         render('destruction_warning', { ...samples.destruction_warning, isProtected }),
       ].map(({ text }) => text.replaceAll('\n', ' '));

@@ -25,6 +25,7 @@ export const SERVER_MAILS = {
         `Your server ${server} is paid until ${formatUtc(data.paidUntil)}, and its automatic renewal is ` +
           'off. At that time, we will suspend it: we power it off, keep its disk and IP addresses for a ' +
           'limited time, and then delete it.',
+        ...protectionParagraphs(data),
         'To keep it running, turn on automatic renewal before then (auto_renew in the API). Your balance ' +
           `then pays ${formatUsd(data.priceCents)} for ${formatMonths(data.months)}.`,
         serversLink(panel),
