@@ -170,10 +170,10 @@ export const VOLUME_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'snapshots have a task',
-    description: 'each snapshot that is being created or has an expiry has its task',
+    description: 'each snapshot that is being created or will expire has its task',
     source: 'snapshots',
     violations: `select n.id from snapshots n
-      where (n.status = 'creating' or n.expires_at is not null)
+      where (n.status = 'creating' or n.expires_at is not null and not n.protect_delete)
         and not exists (select from tasks t where t.kind = 'snapshot' and t.subject = n.id)`,
   },
   {

@@ -1,6 +1,7 @@
 /** Protection of servers, volumes, and snapshots (API 1.7, "Protection"). */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { verify } from '../../../src/domain/verify/verify.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
 import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -169,6 +170,9 @@ describe('a snapshot that is changed', () => {
     const path = `/snapshots/${id}`;
     assertProtected(await api.delete(path), 'protection.delete');
     await world.advance(600);
+    const found = await verify(world.opened.service);
+    const broken = found.filter((one) => one.broken > 0n && one.invariant.source === 'snapshots');
+    assert.deepEqual(broken, []);
     const kept = (await api.get(path)).body;
     assert.equal(kept.protection.delete, true);
     // The time that has passed is accepted as long as it stays.

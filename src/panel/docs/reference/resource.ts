@@ -199,7 +199,8 @@ const SPECIFIC_ERRORS: ReadonlySet<string> = new Set(['404', '409', '422']);
 function errorSection(operation: ApiOperation): Html {
   const specific = operation.errors.filter(({ status }) => SPECIFIC_ERRORS.has(status));
   const general = operation.errors.filter(({ status }) => !SPECIFIC_ERRORS.has(status));
-  const codes = general.map(({ status, code }) => `${status} ${code}`).join(', ');
+  // The page of rules has their names.
+  const codes = general.map(({ status }) => status).join(', ');
   const rows = specific.map(({ status, code }) => [html`<code>${status} ${code}</code>`, errorMessage(code)]);
   return html`${partHeading(operation, 'Errors')}
 ${rows.length > 0 && referenceTable(partLabels(operation, 'Errors'), ['Error', 'Meaning'], rows)}
