@@ -248,7 +248,7 @@ describe('the other pages of a server', () => {
     assert.equal(off.location, `${page}/settings?done=saved`);
     assert.equal((await api.get(`/servers/${id}`)).body.auto_renew, false);
     assert.match((await panel.open('/servers?tag=prod')).text, />web-1</);
-    const link = `href="/servers?label=env%3Aprod">prod</a>`;
+    const link = `href="/servers?label=${encodeURIComponent('env:prod')}">prod</a>`;
     assert.ok((await panel.get(page)).text.includes(link));
     for (const label of ['env:prod', 'env=prod', 'team=']) {
       const list = await panel.open(`/servers?label=${encodeURIComponent(label)}`);
