@@ -233,7 +233,7 @@ describe('mails', () => {
         render('server_suspended', { ...samples.server_suspended, isProtected }),
         render('destruction_warning', { ...samples.destruction_warning, isProtected }),
       ].map(({ text }) => text.replaceAll('\n', ' '));
-    for (const text of texts(true)) assert.match(text, /The protection does not prevent this one/);
+    for (const text of texts(true)) assert.match(text, /The protection does not prevent this deletion/);
     for (const text of texts(false)) assert.doesNotMatch(text, /protect/);
   });
 

@@ -156,7 +156,7 @@ function suspendedParagraphs({ keepsDisk }: MailData['server_lost']): readonly s
 /** A customer may rely on the protection, so they must know that it ends here. */
 function protectionParagraphs({ isProtected }: { readonly isProtected?: boolean }): readonly string[] {
   if (!isProtected) return [];
-  return ['You protected this server against deletion. The protection does not prevent this one.'];
+  return ['You protected this server against deletion. The protection does not prevent this deletion.'];
 }
 
 type Data = MailData['server_suspended'];
