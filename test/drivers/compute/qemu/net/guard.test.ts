@@ -156,18 +156,19 @@ describe('the spoofing guard', { skip: NET_SKIP }, () => {
       const more = (await neighborCount()) - before;
       assert.ok(more <= 100, `${what}: ${more}`);
     }
-    const { length } = await untilAnswered(world.outward(guest, 'ff02::1:ff00:1', ask));
-    assert.equal(length, 1);
+    const { asked, seen } = await untilAnswered(world.outward(guest, 'ff02::1:ff00:1', ask));
+    assert.ok(seen.length <= asked, `${seen.length} answers to ${asked} questions`);
   });
 
   /** Returns the number of the host's IPv6 neighbor entries. */
   async function neighborCount(): Promise<number> {
     return (await world.host.runInNet('ip', ['-6', 'neigh', 'show', 'nud', 'all'])).split('\n').length;
   }
-  async function untilAnswered(bytes: Buffer): Promise<Buffer[]> {
-    for (;;) {
+  /** A busy host answers late: the answer to an earlier question may come with that to the last one. */
+  async function untilAnswered(bytes: Buffer): Promise<{ asked: number; seen: Buffer[] }> {
+    for (let asked = 1; ; asked++) {
       const seen = await answers(bytes);
-      if (seen.length > 0) return seen;
+      if (seen.length > 0) return { asked, seen };
     }
   }
 
