@@ -11,7 +11,7 @@ import { hasOperation } from '../../store/servers/operations.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { chargeCycleFromNow } from '../servers/billing/charge.ts';
-import { priceFrom } from '../servers/billing/price.ts';
+import { priceFrom, priceStart } from '../servers/billing/price.ts';
 import { resumeServer } from '../servers/billing/suspend.ts';
 import { startRemoval } from '../servers/operations/destroy.ts';
 import type { BillingOutcome } from './end-cycle.ts';
@@ -56,14 +56,13 @@ export async function resumeIfPaid(
   server: BillingServerRow,
   now: Date,
 ): Promise<'resumed' | 'short' | 'busy'> {
-  const isPaid = server.paid_until > now;
-  const needed = isPaid ? 0n : (await priceFrom(tx, server, now)).cycleCents;
-  if (((await lockBalance(tx, server.customer_id)) ?? 0n) < needed) return 'short';
+  const cycle = await priceStart(tx, server, now);
+  if (((await lockBalance(tx, server.customer_id)) ?? 0n) < (cycle?.cycleCents ?? 0n)) return 'short';
   if (await hasOperation(tx, server.id)) {
     await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
     return 'busy';
   }
-  const paidUntil = isPaid ? server.paid_until : await chargeCycleFromNow(tx, server, now);
+  const paidUntil = cycle ? await chargeCycleFromNow(tx, server, cycle, now) : server.paid_until;
   await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
   await recordSystemAudit(tx, server, 'server.resume', now);
   return 'resumed';

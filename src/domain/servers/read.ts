@@ -17,7 +17,7 @@ import {
 } from '../../store/servers/servers.ts';
 import { findSentTransfer } from '../../store/servers/traffic.ts';
 import type { CustomerActor, Service } from '../context.ts';
-import { priceFrom } from './billing/price.ts';
+import { priceDeletion, priceFrom } from './billing/price.ts';
 import { driverCapabilities, hasDriver } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { describeThrottle } from './traffic.ts';
@@ -69,8 +69,8 @@ export interface DescribedServer {
   readonly notes: readonly string[];
   /** Price of the next cycle; for a suspended server, of a cycle that begins now. */
   readonly nextCycleUsd: number;
-  /** It has never run: destroying it refunds its full price. */
-  readonly neverRan: boolean;
+  /** The amount that comes back to the balance if it is deleted now. */
+  readonly refundUsd: number;
   /** When it will be destroyed, while it is suspended. */
   readonly destroyAt: string | null;
 }
@@ -99,7 +99,7 @@ export async function describeServer(
     currentOperation: row.operation,
     notes,
     nextCycleUsd: centsToUsd(next.cycleCents),
-    neverRan: row.first_run_at === null,
+    refundUsd: centsToUsd(priceDeletion(row)?.cents ?? 0n),
     destroyAt: row.destroy_at && formatRfc3339(row.destroy_at),
   };
 }

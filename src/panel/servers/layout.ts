@@ -28,7 +28,7 @@ export interface ServerPage {
   readonly currentOperation: string | null;
   readonly notes: readonly string[];
   readonly nextCycleUsd: number;
-  readonly neverRan: boolean;
+  readonly refundUsd: number;
   readonly destroyAt: string | null;
 }
 

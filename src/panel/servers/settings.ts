@@ -63,13 +63,14 @@ ${fields.checkbox(
 }
 
 function destroyForm(data: SettingsData): Html {
-  const { forms, server, neverRan } = data;
+  const { forms, server, refundUsd } = data;
   if (server.status === 'destroying') return html`<p>The server is being deleted.</p>`;
   if (server.protection.delete) return protectedNote('This server is protected from deletion.');
   const fields = new Fields(forms, 'destroy');
-  const refundNote = neverRan
-    ? html`The server has never run, so we refund ${usd(server.price_usd_cycle)} to your balance.`
-    : html`We don’t refund the current cycle, which is paid until ${time(server.paid_until)}.`;
+  const refundNote =
+    refundUsd > 0
+      ? html`The server has never run, so we refund ${usd(refundUsd)} to your balance.`
+      : html`We don’t refund the current cycle, which is paid until ${time(server.paid_until)}.`;
   return html`<p><strong>This wipes the disk and releases the addresses permanently.</strong> Volumes are
 detached and kept. Snapshots are kept. ${refundNote}</p>
 ${form(

@@ -11,20 +11,25 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { charge, credit } from '../../ledger/transfer.ts';
 import { recordEvent } from '../../record.ts';
-import { type CyclePrice, cycleDescription, priceFrom } from './price.ts';
+import { type CyclePrice, cycleDescription, type PricedCycle, type Refund } from './price.ts';
 
 /**
- * Charges a cycle that begins now and makes today the server's anchor day. The caller holds the server's
- * lock. Refuses with `insufficient_balance`. Returns the end of the paid period.
+ * Charges the cycle of `priceStart`, which begins now, and makes today the server's anchor day. The caller
+ * holds the server's lock. Refuses with `insufficient_balance`. Returns the end of the paid period.
  */
-export async function chargeCycleFromNow(tx: Sql, server: ServerRow, now: Date): Promise<Date> {
-  const price = await priceFrom(tx, server, now);
+export async function chargeCycleFromNow(
+  tx: Sql,
+  server: ServerRow,
+  cycle: PricedCycle,
+  now: Date,
+): Promise<Date> {
   const balanceCents = (await lockBalance(tx, server.customer_id)) ?? 0n;
-  if (balanceCents < price.cycleCents) insufficientBalance(balanceCents, price.cycleCents);
+  if (balanceCents < cycle.cycleCents) insufficientBalance(balanceCents, cycle.cycleCents);
   // A suspended server whose host is lost waits for this charge.
   if (await findLossOfServer(tx, server.id))
     await enqueueTask(tx, { kind: 'lost_server', subject: server.id, now });
-  return await chargeCycle(tx, server, { from: now, anchorDay: now.getUTCDate(), price }, now);
+  const { anchorDay, monthCents, cycleCents } = cycle;
+  return await chargeCycle(tx, server, { from: now, anchorDay, price: { monthCents, cycleCents } }, now);
 }
 
 /** Charges the cycle that begins at `from`. The caller locked server and balance, and checked the balance. */
@@ -61,18 +66,23 @@ export async function chargeCycle(
 
 /**
  * Refunds the first cycle of a server that never ran. A second call has no effect, because `fact` makes the
- * transfer unique. `reason` completes the description `s1 in par …`.
+ * transfer unique.
  */
-export async function refundFirstCycle(tx: Sql, server: ServerRow, reason: string, now: Date): Promise<void> {
+export async function refundFirstCycle(
+  tx: Sql,
+  server: ServerRow,
+  { cents, description }: Refund,
+  now: Date,
+): Promise<void> {
   await credit(
     tx,
     {
       customerId: server.customer_id,
       account: 'revenue',
-      amountCents: server.price_cents_cycle,
+      amountCents: cents,
       type: 'refund',
       resource: { kind: 'server', id: server.id },
-      description: `${server.plan_id} in ${server.region_id} ${reason}`,
+      description,
       fact: `refund:${server.id}:1`,
     },
     now,

@@ -1,8 +1,11 @@
-/** The price of a cycle (DECISIONS "Discount"), its description on the ledger, and the quote of an order. */
-
+/**
+ * The price of a cycle (DECISIONS "Discount"), and of each operation that charges or refunds. Pages and the
+ * operations themselves use the same functions.
+ */
 import { readCode } from '../../../kernel/ids.ts';
 import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import { addMonths } from '../../../kernel/time.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../../spec/limits.ts';
 import type { PlanCycle } from '../../../spec/schemas/plan.ts';
 import { listWaitingServers } from '../../../store/billing/calendar.ts';
@@ -28,11 +31,14 @@ export function cyclePrices(monthCents: bigint): PlanCycle[] {
 }
 
 /** Returns text such as `s1 in par, 3 months`. */
-export function cycleDescription(
-  server: Pick<ServerRow, 'plan_id' | 'region_id' | 'billing_months'>,
-): string {
-  const months = server.billing_months;
-  return `${server.plan_id} in ${server.region_id}, ${months} month${months === 1 ? '' : 's'}`;
+export function cycleDescription(server: {
+  readonly plan_id: string;
+  readonly region_id: string | null;
+  readonly billing_months: number;
+}): string {
+  const { plan_id: planId, region_id: regionId, billing_months: months } = server;
+  const place = regionId === null ? '' : ` in ${regionId}`;
+  return `${planId}${place}, ${months} month${months === 1 ? '' : 's'}`;
 }
 
 export interface CyclePrice {
@@ -55,6 +61,74 @@ export function priceWithAnnouncement(
     return { monthCents: server.price_cents_month, cycleCents: server.price_cents_cycle };
   }
   return { monthCents, cycleCents: cyclePriceCents(monthCents, server.billing_months as CycleMonths) };
+}
+
+/** The cycle that an operation charges. */
+export interface PricedCycle extends CyclePrice {
+  readonly description: string;
+  readonly paidUntil: Date;
+  readonly anchorDay: number;
+}
+
+/** Prices an order that is placed now. Without a region, only the description lacks it. */
+export function priceOrder(
+  order: {
+    readonly plan: { readonly id: string; readonly price_cents_month: bigint };
+    readonly regionId: string | null;
+    readonly billingMonths: CycleMonths;
+  },
+  now: Date,
+): PricedCycle {
+  const { plan, regionId, billingMonths: months } = order;
+  const monthCents = plan.price_cents_month;
+  return {
+    monthCents,
+    cycleCents: cyclePriceCents(monthCents, months),
+    description: cycleDescription({ plan_id: plan.id, region_id: regionId, billing_months: months }),
+    ...cycleFrom(now, months),
+  };
+}
+
+/**
+ * Prices starting a server now: a cycle from now, if it is suspended because its last one is not paid. Null:
+ * it costs nothing.
+ */
+export async function priceStart(tx: Sql, server: ServerRow, now: Date): Promise<PricedCycle | null> {
+  const { status, suspended_reason: reason, paid_until: paidUntil } = server;
+  // A cycle that was not renewed has ended.
+  const isPaid = status !== 'suspended' || (reason !== 'not_renewed' && paidUntil > now);
+  if (isPaid) return null;
+  return {
+    ...(await priceFrom(tx, server, now)),
+    description: cycleDescription(server),
+    ...cycleFrom(now, server.billing_months),
+  };
+}
+
+/** An amount that comes back to the balance. */
+export interface Refund {
+  readonly cents: bigint;
+  readonly description: string;
+}
+
+/** Prices the refund of the first cycle of a server that never ran. `reason` completes `s1 in par …`. */
+export function priceFirstCycleRefund(
+  server: Pick<ServerRow, 'plan_id' | 'region_id' | 'price_cents_cycle'>,
+  reason: string,
+): Refund {
+  const description = `${server.plan_id} in ${server.region_id} ${reason}`;
+  return { cents: server.price_cents_cycle, description };
+}
+
+/** Prices deleting a server now. Null: nothing comes back, because it has run or is already being deleted. */
+export function priceDeletion(server: ServerRow): Refund | null {
+  if (server.first_run_at !== null || server.status === 'destroying') return null;
+  return priceFirstCycleRefund(server, 'was destroyed before it first ran');
+}
+
+function cycleFrom(now: Date, months: number): Pick<PricedCycle, 'paidUntil' | 'anchorDay'> {
+  const anchorDay = now.getUTCDate();
+  return { paidUntil: addMonths(now, months, anchorDay), anchorDay };
 }
 
 /** Amounts are in US dollars. */

@@ -9,8 +9,7 @@ import { findImageForOs } from '../../catalogue/offers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { baseImageProblem, requiresBaseImage } from '../../images/installable.ts';
 import { eurPerUsd } from '../../rates/rates.ts';
-import { cyclePriceCents } from '../billing/price.ts';
-import { deploy } from './deploy.ts';
+import { type Deployed, deploy } from './deploy.ts';
 import { hashRootPassword, requireRootPassword } from './inputs.ts';
 
 /** The form's fields as typed; a missing one is an empty string. */
@@ -57,13 +56,13 @@ export async function deploySession(
   const ordered = { plan, regionId: region.id, billingMonths };
   const rootPasswordHash = await hashRootPassword(service, actor, ordered, form.rootPassword);
   const eurRate = await eurPerUsd(service);
-  const describe = (serverNo: bigint): SessionDeployment => ({
-    serverNo,
-    monthlyEurCents: convertCents(plan.price_cents_month, eurRate),
-    totalEurCents: convertCents(cyclePriceCents(plan.price_cents_month, billingMonths), eurRate),
+  const describe = ({ server }: Deployed): SessionDeployment => ({
+    serverNo: server.public_no,
+    monthlyEurCents: convertCents(server.price_cents_month, eurRate),
+    totalEurCents: convertCents(server.price_cents_cycle, eurRate),
   });
   const { saveResponse } = actor;
-  const { server } = await deploy(
+  const deployed = await deploy(
     service,
     actor,
     {
@@ -81,9 +80,9 @@ export async function deploySession(
       userData: null,
       eurPerUsd: eurRate,
     },
-    saveResponse && ((tx, deployed) => saveResponse(tx, describe(deployed.server.public_no))),
+    saveResponse && ((tx, made) => saveResponse(tx, describe(made))),
   );
-  return describe(server.public_no);
+  return describe(deployed);
 }
 
 function parseBilling(text: string): CycleMonths {

@@ -4,7 +4,6 @@ import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { fail, insufficientBalance, requireQuota } from '../../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { addMonths } from '../../../kernel/time.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../../spec/error-messages.ts';
 import type { CycleMonths } from '../../../spec/limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
@@ -20,7 +19,7 @@ import type { ServerRow } from '../../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';
-import { cycleDescription, cyclePriceCents } from '../billing/price.ts';
+import { priceOrder } from '../billing/price.ts';
 import { isSoldByHand } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 
@@ -91,8 +90,11 @@ export async function deploy(
 export async function requireDeployable(
   service: Service,
   { customerId }: CustomerActor,
-  { plan, regionId, billingMonths }: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
+  order: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
 ): Promise<void> {
+  const { plan, regionId } = order;
+  const now = service.clock.now();
+  const { cycleCents } = priceOrder(order, now);
   requireNotSoldByHand(service, { plan });
   await throwIfNotDeployable(service.db, {
     ...plan,
@@ -100,9 +102,9 @@ export async function requireDeployable(
     plan_id: plan.id,
     region_id: regionId,
     machine_id: null,
-    price_cents_cycle: cyclePriceCents(plan.price_cents_month, billingMonths),
+    price_cents_cycle: cycleCents,
     servers_max: service.settings.quotas.servers,
-    now: service.clock.now(),
+    now,
   });
 }
 
@@ -159,6 +161,7 @@ function prepareDeploy(
   order: DeployOrder,
 ): { server: ServerRow; row: DeployRow } {
   const now = service.clock.now();
+  const price = priceOrder(order, now);
   const server: ServerRow = {
     id: newId(now),
     public_no: newPublicNumber(),
@@ -184,9 +187,9 @@ function prepareDeploy(
     rdns: {},
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,
-    price_cents_month: order.plan.price_cents_month,
-    price_cents_cycle: cyclePriceCents(order.plan.price_cents_month, order.billingMonths),
-    paid_until: addMonths(now, order.billingMonths, now.getUTCDate()),
+    price_cents_month: price.monthCents,
+    price_cents_cycle: price.cycleCents,
+    paid_until: price.paidUntil,
     suspended_at: null,
     resume_to: null,
     held_at: null,
@@ -203,7 +206,7 @@ function prepareDeploy(
     ...server,
     ssh_public_keys: order.sshKeys.map((key) => key.publicKey),
     eur_per_usd: order.eurPerUsd,
-    anchor_day: now.getUTCDate(),
+    anchor_day: price.anchorDay,
     ...sealInputs(service, server.id, order),
     category: order.plan.category,
     host_tags: order.plan.host_tags,
@@ -211,7 +214,7 @@ function prepareDeploy(
     now,
     servers_max: service.settings.quotas.servers,
     operation_id: newId(now),
-    ...prepareCharge(server),
+    ...prepareCharge(server, price.description),
     ...prepareRecords(server, actor),
   };
   return { server, row };
@@ -230,9 +233,9 @@ function sealInputs(
 
 function prepareCharge(
   server: ServerRow,
+  description: string,
 ): Pick<DeployRow, 'revenue_account' | 'transfer_id' | 'description' | 'charged_event_id' | 'charged_event'> {
   const transferId = newId(server.created_at);
-  const description = cycleDescription(server);
   const entry = ledgerEntryObject({
     id: transferId,
     type: 'charge',

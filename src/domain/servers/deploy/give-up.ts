@@ -11,6 +11,7 @@ import { releaseHost, reserveOtherHost, reserveOtherMachine } from '../../../sto
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
+import { priceFirstCycleRefund } from '../billing/price.ts';
 import { releasedMachineState } from '../hardware.ts';
 import { releaseServerResources } from '../operations/destroy.ts';
 import { confirmRemovedFromHost } from '../operations/remove.ts';
@@ -69,7 +70,8 @@ async function refundAndDestroy(
   operation: OperationRow,
   now: Date,
 ): Promise<void> {
-  await refundFirstCycle(tx, server, 'could not be provisioned', now);
+  const refund = priceFirstCycleRefund(server, 'could not be provisioned');
+  await refundFirstCycle(tx, server, refund, now);
   await moveServer(tx, server, 'destroy', now);
   await releaseServerResources(tx, server, now);
   await auditServer(tx, server, 'server.fail', now, 'error');

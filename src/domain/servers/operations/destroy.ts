@@ -10,6 +10,7 @@ import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { detachServerVolumes } from '../../volumes/attach.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
+import { priceDeletion } from '../billing/price.ts';
 import { lockServerFor } from '../lock-server.ts';
 import { serverObject } from '../object.ts';
 import { moveServer } from '../transition.ts';
@@ -38,9 +39,8 @@ export async function destroyServer(
  */
 export async function startRemoval(tx: Sql, server: ServerRow, now: Date): Promise<void> {
   await lockBalance(tx, server.customer_id);
-  if (server.first_run_at === null) {
-    await refundFirstCycle(tx, server, 'was destroyed before it first ran', now);
-  }
+  const refund = priceDeletion(server);
+  if (refund) await refundFirstCycle(tx, server, refund, now);
   await moveServer(tx, server, 'destroy', now);
   await releaseServerResources(tx, server, now);
   const removal = { id: newId(now), server_id: server.id, payload_sealed: null, now };

@@ -6,6 +6,7 @@ import type { Server } from '../../../spec/schemas/server.ts';
 import type { RescuedServer } from '../../../spec/schemas/server-actions.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { chargeCycleFromNow } from '../billing/charge.ts';
+import { priceStart } from '../billing/price.ts';
 import { resumeServer } from '../billing/suspend.ts';
 import { hasDriver } from '../hardware.ts';
 import { getServer } from '../read.ts';
@@ -38,9 +39,9 @@ export async function rebootServer(
  */
 export async function startServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
   return await requestOperation(service, { actor, shownId, action: 'start' }, async (tx, server, now) => {
-    if (server.status !== 'suspended') return { step: 'wait_on' };
-    const paidUntil = await chargeCycleFromNow(tx, server, now);
-    if (hasDriver(service, server)) return { step: 'wait_on' };
+    const cycle = await priceStart(tx, server, now);
+    const paidUntil = cycle ? await chargeCycleFromNow(tx, server, cycle, now) : server.paid_until;
+    if (server.status !== 'suspended' || hasDriver(service, server)) return { step: 'wait_on' };
     await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);
     return null;
   });
