@@ -1349,6 +1349,95 @@ export interface components {
                 password: string;
             };
         };
+        DeletedServer: {
+            /**
+             * @description Opaque.
+             * @example srv_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "server";
+            name: string;
+            /**
+             * @description `running`: powered on. After an install, rebuild, or restore, SSH has answered once, or the server ran for ten minutes without it. After `start`, `reboot`, or a resume, the system may still boot.
+             * @enum {string}
+             */
+            status: "provisioning" | "installing" | "running" | "stopped" | "suspended" | "destroying";
+            plan: string;
+            region: string;
+            image: string;
+            ipv4: {
+                /** @example 203.0.113.10 */
+                address: string;
+                /** @example 203.0.113.1 */
+                gateway: string;
+                /**
+                 * @description Reverse DNS host name.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+            } | null;
+            ipv6: {
+                /**
+                 * @description The server’s address, `…::1`.
+                 * @example 2001:db8:0:1::1
+                 */
+                address: string;
+                /**
+                 * @description The routed /64 as a CIDR.
+                 * @example 2001:db8:0:1::/64
+                 */
+                prefix: string;
+                /**
+                 * @description Reverse DNS host name.
+                 * @example web.example.org
+                 */
+                rdns: string | null;
+                /** @description Reverse DNS in the /64: address → host name. */
+                rdns_records: {
+                    [key: string]: string;
+                };
+            } | null;
+            ssh_keys: string[];
+            tags: string[];
+            labels: {
+                [key: string]: string;
+            };
+            protection: {
+                /** @description Refuses DELETE with 409. */
+                delete: boolean;
+                /** @description Refuses rebuild and restore with 409. */
+                rebuild: boolean;
+            };
+            billing_months: number;
+            /** @description Whether the next cycle is charged when this one ends. */
+            auto_renew: boolean;
+            /**
+             * Format: date-time
+             * @description End of the current cycle.
+             * @example 2026-01-31T12:00:00Z
+             */
+            paid_until: string;
+            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
+            price_usd_cycle: number;
+            /**
+             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @enum {string|null}
+             */
+            suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            updated_at: string;
+            /** @description What came back to your balance. 0 if nothing did. */
+            refund_usd: number;
+        };
         Metrics: {
             /** @constant */
             object: "metrics";
@@ -2425,7 +2514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Server"];
+                    "application/json": components["schemas"]["DeletedServer"];
                 };
             };
             400: components["responses"]["invalid_request"];

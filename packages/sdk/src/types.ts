@@ -10,6 +10,7 @@ export type Balance = Schemas['Balance'];
 export type Console = Schemas['Console'];
 export type CreatedApiToken = Schemas['CreatedApiToken'];
 export type CreatedWebhook = Schemas['CreatedWebhook'];
+export type DeletedServer = Schemas['DeletedServer'];
 export type FirewallGroup = Schemas['FirewallGroup'];
 export type FirewallRule = Schemas['FirewallRule'];
 export type Image = Schemas['Image'];

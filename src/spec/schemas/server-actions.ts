@@ -3,8 +3,14 @@
  * "Metrics").
  */
 import { type Static, Type } from 'typebox';
-import { Id, nullable, Time } from './parts.ts';
+import { Id, nullable, Time, Usd } from './parts.ts';
 import { Server } from './server.ts';
+
+export const DeletedServer = Type.Object({
+  ...Server.properties,
+  refund_usd: { ...Usd, description: 'What came back to your balance. 0 if nothing did.' },
+});
+export type DeletedServer = Static<typeof DeletedServer>;
 
 export const RebootQuery = Type.Object(
   {

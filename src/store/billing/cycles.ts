@@ -13,6 +13,16 @@ export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   return row?.last ?? 0;
 }
 
+/** Returns the sum of the refunds for the server, in cents. */
+export async function sumRefunds(tx: Sql, serverId: string): Promise<bigint> {
+  const row = await tx.row<{ cents: bigint }>(
+    `select coalesce(sum(amount_cents), 0)::bigint as cents from transfers
+      where resource_id = $1 and type = 'refund'`,
+    [serverId],
+  );
+  return row?.cents ?? 0n;
+}
+
 /** Returns the day of the month on which the server's cycles end. */
 export async function readAnchorDay(tx: Sql, serverId: string): Promise<number> {
   const row = await tx.row<{ anchor_day: number }>('select anchor_day from servers where id = $1', [

@@ -3,6 +3,7 @@ import type { CallOptions } from '../transport.ts';
 import type {
   Console,
   CreateServer,
+  DeletedServer,
   ListQuery,
   Metrics,
   RebuildServer,
@@ -38,8 +39,11 @@ export class Servers extends Resource {
     return this.transport.run((api) => api.PATCH('/servers/{id}', { ...byId(id), body }), options);
   }
 
-  /** Deletes the server and all data on its disk permanently. Volumes and snapshots are kept. */
-  delete(id: string, options?: CallOptions): Promise<Server> {
+  /**
+   * Deletes the server and all data on its disk permanently. Volumes and snapshots are kept. `refund_usd` in
+   * the response came back to the balance.
+   */
+  delete(id: string, options?: CallOptions): Promise<DeletedServer> {
     return this.transport.run((api) => api.DELETE('/servers/{id}', byId(id)), options);
   }
 

@@ -1,7 +1,9 @@
 /** Destroys a server in any status. */
 import { newId } from '../../../kernel/ids.ts';
+import { centsToUsd } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import type { Server } from '../../../spec/schemas/server.ts';
+import type { DeletedServer } from '../../../spec/schemas/server-actions.ts';
+import { sumRefunds } from '../../../store/billing/cycles.ts';
 import { detachFromAllGroups } from '../../../store/firewall.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { replaceOperation } from '../../../store/servers/operations.ts';
@@ -20,14 +22,14 @@ export async function destroyServer(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-): Promise<Server> {
+): Promise<DeletedServer> {
   const destroyed = await service.db.transaction(async (tx) => {
     const server = await lockServerFor(tx, actor.customerId, shownId, 'destroy');
     const now = service.clock.now();
     if (server.status !== 'destroying') await startRemoval(tx, server, now);
     const object = serverObject((await findServer(tx, server.id)) ?? server);
     await recordAudit(tx, { actor, action: 'server.destroy', resource: object.id }, now);
-    return object;
+    return { ...object, refund_usd: centsToUsd(await sumRefunds(tx, server.id)) };
   });
   service.wake();
   return destroyed;

@@ -9,7 +9,7 @@ import { FirewallGroup, FirewallRule } from '../../../spec/schemas/firewall.ts';
 import { Image } from '../../../spec/schemas/image.ts';
 import { Plan, PlanCycle, Region } from '../../../spec/schemas/plan.ts';
 import { Server } from '../../../spec/schemas/server.ts';
-import { Console, Metrics, RescuedServer } from '../../../spec/schemas/server-actions.ts';
+import { Console, DeletedServer, Metrics, RescuedServer } from '../../../spec/schemas/server-actions.ts';
 import { Snapshot } from '../../../spec/schemas/snapshot.ts';
 import { ListedSshKey, SshKey } from '../../../spec/schemas/ssh-key.ts';
 import { Topup } from '../../../spec/schemas/topup.ts';
@@ -22,6 +22,7 @@ type Json = Record<string, unknown>;
 const OBJECTS: Readonly<Record<string, TSchema>> = {
   Server,
   RescuedServer,
+  DeletedServer,
   Metrics,
   Console,
   Snapshot,

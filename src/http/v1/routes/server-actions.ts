@@ -12,6 +12,7 @@ import { rebuildServer, restoreServer } from '../../../domain/servers/operations
 import { Server } from '../../../spec/schemas/server.ts';
 import {
   Console,
+  DeletedServer,
   RebootQuery,
   RebuildBody,
   RescuedServer,
@@ -34,7 +35,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     status: 202,
     errorStatuses: [409],
     audit: 'server.destroy',
-    reply: Server,
+    reply: DeletedServer,
     run: ({ service, actor, params }) => destroyServer(service, actor, params.id),
   }),
   route({

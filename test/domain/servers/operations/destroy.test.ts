@@ -34,8 +34,8 @@ async function assertNotFound(work: Promise<unknown>): Promise<void> {
 describe('destroyServer', () => {
   it('a destroyed server is destroying until its machine is removed, then not found', async () => {
     const { id } = await region.running();
-    assert.equal((await destroy(id)).status, 'destroying');
-    assert.equal((await destroy(id)).status, 'destroying');
+    for (const { status, refund_usd } of [await destroy(id), await destroy(id)])
+      assert.deepEqual([status, refund_usd], ['destroying', 0]);
     assert.notEqual(await region.machine(id), undefined);
     await world.runUntilIdle();
     assert.equal(await region.machine(id), undefined);
@@ -50,7 +50,9 @@ describe('destroyServer', () => {
     for (const lead of [async () => undefined, () => region.runDueWork()]) {
       const id = await region.order();
       await lead();
-      assert.equal((await destroy(id)).status, 'destroying');
+      // A repeated request returns the same refund.
+      for (const { status, refund_usd } of [await destroy(id), await destroy(id)])
+        assert.deepEqual([status, refund_usd], ['destroying', 5]);
       assert.equal(await region.balance(), BALANCE);
       await world.runUntilIdle();
       assert.ok(await region.isGone(id));

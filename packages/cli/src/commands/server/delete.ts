@@ -1,7 +1,8 @@
-import { isApiError, type Server, type Skerry } from '@skerry/sdk';
+import { type DeletedServer, isApiError, type Server, type Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
+import { formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
 import { waitForServer } from './wait-for-server.ts';
@@ -25,6 +26,8 @@ export const remove = command({
       waitForServer(skerry, started, { isDone: (seen) => seen === null }, wait),
     );
     terminal.note(waits.noWait ? `Deletion of server ${name} started.` : `Server ${name} deleted.`);
+    const refundUsd = 'refund_usd' in started ? started.refund_usd : 0;
+    if (refundUsd > 0) terminal.note(`${formatUsd(refundUsd)} USD came back to your balance.`);
   },
 });
 
@@ -32,7 +35,7 @@ export const remove = command({
  * Returns null if the server is already deleted. The SDK repeats a call whose response was lost, so an error
  * of the repeated call can mean that the first one succeeded.
  */
-async function startDelete(skerry: Skerry, id: string): Promise<Server | null> {
+async function startDelete(skerry: Skerry, id: string): Promise<Server | DeletedServer | null> {
   try {
     return await skerry.servers.delete(id);
   } catch (error) {
