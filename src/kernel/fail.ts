@@ -85,6 +85,17 @@ export function insufficientBalance(haveCents: bigint, needCents: bigint): never
   );
 }
 
+/** Throws when the price is above the limit that the field sets. */
+export function priceChanged(field: 'quote' | 'max_price_usd', priceCents: bigint): never {
+  const price = formatDollars(priceCents);
+  const limit = field === 'quote' ? 'the price of your quote' : 'the most that you accept';
+  fail(
+    'price_changed',
+    { field, price_usd: centsToUsd(priceCents) },
+    `This costs ${price} now, which is more than ${limit}. Nothing was charged.`,
+  );
+}
+
 function formatDollars(cents: bigint): string {
   return cents < 0n ? `-$${formatCents(-cents)}` : `$${formatCents(cents)}`;
 }

@@ -28,6 +28,7 @@ export const ID_PREFIXES = {
   mail: 'mail_',
   customer: 'cus_',
   passkey: 'pkey_',
+  quote: 'quo_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

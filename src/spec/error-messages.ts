@@ -74,6 +74,8 @@ export const REFERENCE_MESSAGES = {
   attach: 'server not found in your account.',
   detach: 'server not found in your account.',
   snapshot: 'snapshot not found in your account.',
+  resource: 'server not found in your account.',
+  quote: 'quote not found: it has expired, or it is for another operation. Request a new one.',
 } as const;
 export type ReferenceField = keyof typeof REFERENCE_MESSAGES;
 

@@ -40,6 +40,7 @@ export const V1_ISSUES = [
   'insufficient_balance',
   'limit_reached',
   'protected',
+  'price_changed',
 ] as const;
 export type V1Issue = (typeof V1_ISSUES)[number];
 
@@ -170,6 +171,9 @@ export const FAILURES = {
   }),
   limit_reached: failure(200, 'unprocessable', 'Your account has reached this limit.', {
     issue: 'limit_reached',
+  }),
+  price_changed: failure(409, 'conflict_state', 'The price is higher than the most that you accept.', {
+    issue: 'price_changed',
   }),
   not_cancellable: failure(200, 'conflict_state', 'Only an unpaid invoice can be canceled.'),
   account_frozen: failure(

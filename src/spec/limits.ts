@@ -4,6 +4,8 @@ export const LIMITS = {
   topupMaxCents: 1_000_000n,
   /** A payment in a block within this time after the rate lock ends still gets the locked rate. */
   rateLockGraceHours: 3,
+  /** How long a quote limits the price of an order. */
+  quoteMinutes: 60,
   /** A payment short by up to this share counts as full: wallets deduct their fee from the amount. */
   topupTolerancePerMille: 5n,
   /** Transactions listed per invoice: dust is cheap and would make responses and events long. */

@@ -35,6 +35,7 @@ export const OPERATIONS = [
   'topups.create',
   'topups.get',
   'topups.list',
+  'quotes.create',
   'volumes.list',
   'volumes.create',
   'volumes.get',
@@ -78,9 +79,10 @@ export function isOperation(word: string): word is Operation {
 }
 
 /**
- * Whether the operation stays open while a restored database is behind its address marks: it reads, or it
- * revokes access.
+ * Whether the operation stays open while a restored database is behind its address marks: it changes nothing,
+ * or it revokes access.
  */
 export function isOpenInRecovery(operation: Operation): boolean {
-  return /\.(?:list|get|metrics|stream|console)$/.test(operation) || operation === 'tokens.delete';
+  if (operation === 'quotes.create' || operation === 'tokens.delete') return true;
+  return /\.(?:list|get|metrics|stream|console)$/.test(operation);
 }

@@ -59,6 +59,7 @@ const WRITES: Calls = {
   'images.create': (s) => s.images.create({ name: 'disk', arch: ['amd64'], file: new Blob([isoFile()]) }),
   'ssh_keys.create': (s) => s.sshKeys.create({ name: 'phone', public_key: PUBLIC_KEY }),
   'tokens.create': (s) => s.tokens.create({ name: 'more', scope: 'read' }),
+  'quotes.create': (s) => s.quotes.create({ operation: 'server.create', params: { plan: 's1' } }),
   'topups.create': (s) => s.topups.create({ coin: 'LTC', amount_usd: 30 }),
   'volumes.create': (s) => s.volumes.create({ name: 'more', size_gb: 10, region: 'par' }),
   'volumes.update': (s, e) => s.volumes.update(e.volume.detached, { size_gb: 20 }),

@@ -55,6 +55,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   delivery: { ofPinged: 'del_1', ofOther: 'del_2' },
   auditEvent: 'audit_1',
   ledgerEntry: 'led_1',
+  quote: { order: 'quo_1', start: 'quo_2' },
 };
 
 const ANY_RESPONSE = JSON.stringify({ object: 'list', data: [], has_more: false });

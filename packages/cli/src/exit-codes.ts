@@ -128,7 +128,7 @@ function formatDetail(field: string, details: Omit<ErrorItem, 'field' | 'issue'>
   return words.length > 0 ? `  ${field === '' ? '' : `${field}: `}${words.join(', ')}` : '';
 }
 
-const USD_FIELDS = new Set(['have', 'need', 'deficit']);
+const USD_FIELDS = new Set(['have', 'need', 'deficit', 'price_usd']);
 
 function formatValue(name: string, value: unknown): string {
   if (USD_FIELDS.has(name) && typeof value === 'number') return value.toFixed(2);

@@ -1,5 +1,5 @@
 import { Account, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
-import { Balances, Ledger, Topups } from './resources/billing.ts';
+import { Balances, Ledger, Quotes, Topups } from './resources/billing.ts';
 import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
 import { FirewallGroups, FirewallRules } from './resources/firewalls.ts';
@@ -25,6 +25,7 @@ export class Skerry {
   readonly images: Images;
   readonly ledger: Ledger;
   readonly plans: Plans;
+  readonly quotes: Quotes;
   readonly regions: Regions;
   readonly servers: Servers;
   readonly snapshots: Snapshots;
@@ -47,6 +48,7 @@ export class Skerry {
     this.images = new Images(transport);
     this.ledger = new Ledger(transport);
     this.plans = new Plans(transport);
+    this.quotes = new Quotes(transport);
     this.regions = new Regions(transport);
     this.servers = new Servers(transport);
     this.snapshots = new Snapshots(transport);

@@ -157,7 +157,7 @@ export interface paths {
         put?: never;
         /**
          * Start a stopped server
-         * @description The status becomes `running` when the server is powered on, usually within seconds. The system boots after that: connect to it to learn when it is ready. A server that was suspended because it was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended for insufficient balance resumes automatically after you top up.
+         * @description The status becomes `running` when the server is powered on, usually within seconds. The system boots after that: connect to it to learn when it is ready. A server that was not renewed is charged a new cycle, which starts now, and resumes. A server that is suspended for insufficient balance resumes automatically after you top up.
          *
          *     Scope: `write`.
          */
@@ -614,6 +614,28 @@ export interface paths {
         get: operations["topups.get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Quote an operation
+         * @description Returns the price of an operation, and whether it is possible now, without doing it. Nothing is reserved. Send the id as `quote` with the request of the operation: if its price is higher by then, nothing is charged. The balance is shown only to a token of scope `billing`.
+         *
+         *     Scope: `read`.
+         */
+        post: operations["quotes.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1142,7 +1164,7 @@ export interface components {
                     /** @description The dotted path of the field. Empty for the request as a whole. */
                     field: string;
                     /** @enum {string} */
-                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected";
+                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed";
                     min?: number;
                     max?: number;
                     /** @description The allowed values. Set with `invalid_value`. */
@@ -1161,6 +1183,8 @@ export interface components {
                     have?: number;
                     need?: number;
                     deficit?: number;
+                    /** @description The current price in US dollars. Set with `price_changed`. */
+                    price_usd?: number;
                     /** @description Seconds to wait. Set with `unavailable`. */
                     retry_after_s?: number;
                 }[];
@@ -1240,7 +1264,7 @@ export interface components {
             /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
@@ -1327,7 +1351,7 @@ export interface components {
             /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
@@ -1421,7 +1445,7 @@ export interface components {
             /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
-             * @description `balance`: the balance did not cover the next cycle; the server resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a credited payment was reversed and left the balance negative; the server resumes automatically at zero or more. A server that stays suspended is deleted after a grace period, with warnings by email.
+             * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
@@ -1855,6 +1879,77 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
+        };
+        Quote: {
+            /**
+             * @description Opaque.
+             * @example quo_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "quote";
+            /** @enum {string} */
+            operation: "server.create" | "server.start" | "server.delete";
+            /** @description Whether the operation is possible now, for a token with the scope that it requires. */
+            available: boolean;
+            /** @description `errors` of the response that the request would get. Empty if it would succeed. */
+            errors: ({
+                field: string;
+                /** @enum {string} */
+                issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed";
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description `code` and `message` of that response. Null if the request would succeed. */
+            refusal: {
+                /** @enum {string} */
+                code: "invalid_request" | "unauthenticated" | "forbidden_scope" | "not_found" | "conflict_state" | "unprocessable" | "rate_limited" | "jurisdictional_block" | "internal" | "maintenance";
+                message: string;
+            } | null;
+            /** @description The entries of the ledger that the operation would make. */
+            lines: {
+                /** @example s1 in par, 3 months */
+                description: string;
+                /** @description Negative for an amount that comes back to your balance. */
+                amount_usd: number;
+            }[];
+            /** @description The sum of all charges. Null if there is no price, as for an unknown plan. */
+            total_usd: number | null;
+            /** @description The amount that comes back to your balance. */
+            credit_usd: number | null;
+            /** @description The amount that is charged now: `total_usd` less `credit_usd`, but at least 0. */
+            due_now_usd: number | null;
+            /** @description The price of the next cycle. Null if the server does not renew. */
+            renews_usd: number | null;
+            /**
+             * Format: date-time
+             * @description When the next cycle is charged.
+             * @example 2026-01-31T12:00:00Z
+             */
+            renews_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the server is then paid.
+             * @example 2026-01-31T12:00:00Z
+             */
+            cycle_ends_at: string | null;
+            /** @description Your balance after the operation; negative if it is too low. Null for a token whose scope is not `billing`. */
+            balance_after_usd: number | null;
+            /** @description The amount that your balance is short by. Null for a token whose scope is not `billing`. */
+            deficit_usd: number | null;
+            /** @description The smallest top-up that covers the deficit with its bonus, and first your servers that are suspended for insufficient balance; at most 10000. Null if nothing is missing, and for a token whose scope is not `billing`. */
+            topup: {
+                /** @description US dollars, two decimals. */
+                amount_usd: number;
+                /** @description US dollars, two decimals. */
+                bonus_usd: number;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Until when you can send the id with the request.
+             * @example 2026-01-31T12:00:00Z
+             */
+            expires_at: string;
         };
         Account: {
             /**
@@ -2430,6 +2525,10 @@ export interface operations {
                     };
                     /** @description Ids of firewall groups, in the order of evaluation. They are in force before the first packet. */
                     firewall_groups?: string[];
+                    /** @description Id of a quote. Above its price, nothing is charged (409). */
+                    quote?: string;
+                    /** @description Above this price in US dollars, nothing is charged (409). */
+                    max_price_usd?: number;
                 };
             };
         };
@@ -2800,7 +2899,21 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "max_price_usd": 16.54
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Id of a quote. Above its price, nothing is charged (409). */
+                    quote?: string;
+                    /** @description Above this price in US dollars, nothing is charged (409). */
+                    max_price_usd?: number;
+                };
+            };
+        };
         responses: {
             /** @description Successful response. */
             202: {
@@ -3922,6 +4035,66 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "quotes.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "operation": "server.create",
+                 *       "params": {
+                 *         "plan": "s1",
+                 *         "region": "par",
+                 *         "billing_months": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    operation: "server.create" | "server.start" | "server.delete";
+                    /** @description Id of the server. Only for operations on a server that exists. */
+                    resource?: string;
+                    /** @description The body of that request. For `server.create`, only `plan` is required: fields that you leave out are not checked. */
+                    params?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];

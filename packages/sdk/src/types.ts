@@ -19,6 +19,7 @@ export type Limit = Schemas['Limit'];
 export type ListedSshKey = Schemas['ListedSshKey'];
 export type Metrics = Schemas['Metrics'];
 export type Plan = Schemas['Plan'];
+export type Quote = Schemas['Quote'];
 export type Region = Schemas['Region'];
 export type RescuedServer = Schemas['RescuedServer'];
 export type Server = Schemas['Server'];
@@ -61,6 +62,7 @@ export type ListQuery<Id extends OperationId> = Pick<
 export type CreateServer = Body<'servers.create'>;
 export type UpdateServer = Body<'servers.update'>;
 export type RebuildServer = Body<'servers.rebuild'>;
+export type StartServer = Body<'servers.start'>;
 export type SetRdns = Body<'servers.set_rdns'>;
 export type CreateSnapshot = Body<'snapshots.create'>;
 export type UpdateSnapshot = Body<'snapshots.update'>;
@@ -74,6 +76,15 @@ export type UpdateFirewallGroup = Body<'firewall_groups.update'>;
 export type CreateFirewallRule = Body<'firewall_rules.create'>;
 export type CreateWebhook = Body<'webhooks.create'>;
 export type UpdateWebhook = Body<'webhooks.update'>;
+
+/** The operation to quote. `params` is the body of its own request; of an order, only `plan` is required. */
+export type CreateQuote =
+  | {
+      readonly operation: 'server.create';
+      readonly params: Partial<CreateServer> & Pick<CreateServer, 'plan'>;
+    }
+  | { readonly operation: 'server.start'; readonly resource: string; readonly params?: StartServer }
+  | { readonly operation: 'server.delete'; readonly resource: string };
 
 type ImageParts = operations['images.create']['requestBody']['content']['multipart/form-data'];
 /** `file` is an ISO 9660 image: `await openAsBlob(path)` in Node, or a File from an input in a browser. */

@@ -126,15 +126,9 @@ export async function applyToNewServer(
   shownIds: readonly string[],
 ): Promise<void> {
   const { customerId } = actor;
-  if (!driverCapabilities(service.compute, server.category).filter) throwWithoutFilter('firewall_groups');
-  const ids = shownIds.map((shown, index) => {
-    return parseId('firewallGroup', shown) ?? unknownReference(`firewall_groups.${index}`);
+  const ids = await resolveOrderedGroups(service, server.category, shownIds, (id) => {
+    return lockGroup(tx, customerId, id);
   });
-  // In the order of their ids, so that two orders never wait for each other.
-  for (const id of ids.toSorted()) {
-    const isKnown = await lockGroup(tx, customerId, id);
-    if (!isKnown) unknownReference(`firewall_groups.${ids.indexOf(id)}`);
-  }
   for (const id of new Set(ids)) {
     await attachServers(tx, id, [server.id]);
     const group = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
@@ -146,6 +140,25 @@ export async function applyToNewServer(
     );
   }
   await enqueueTask(tx, { kind: 'filter', subject: server.id, now: server.now });
+}
+
+/** Returns the ids of an order's groups. Fails as `applyToNewServer` does; `find` finds or locks one. */
+export async function resolveOrderedGroups(
+  service: Pick<Service, 'compute'>,
+  category: 'vps' | 'dedicated',
+  shownIds: readonly string[],
+  find: (id: string) => Promise<unknown>,
+): Promise<readonly string[]> {
+  if (!driverCapabilities(service.compute, category).filter) throwWithoutFilter('firewall_groups');
+  const ids = shownIds.map((shown, index) => {
+    return parseId('firewallGroup', shown) ?? unknownReference(`firewall_groups.${index}`);
+  });
+  // In the order of their ids, so that two orders never wait for each other.
+  for (const id of ids.toSorted()) {
+    const found = await find(id);
+    if (!found) unknownReference(`firewall_groups.${ids.indexOf(id)}`);
+  }
+  return ids;
 }
 
 /** Records one `firewall.applied` event per newly attached server. */

@@ -20,13 +20,18 @@ export async function lockServerFor(
 ): Promise<ServerRow> {
   const id = parseId('server', publicId) ?? notFound('server');
   const server = (await lockOwnServer(tx, customerId, id)) ?? notFound('server');
+  await requireReadyFor(tx, server, action);
+  return server;
+}
+
+/** Refuses as `lockServerFor` does, for a server that may not be locked. */
+export async function requireReadyFor(tx: Sql, server: ServerRow, action: ServerAction): Promise<void> {
   requireActionAllowed(server, action);
   await requireNoLegalHold(tx, server, action);
   requireUnprotected(server, action);
-  if (mustWaitForOperation(action) && (await hasOperation(tx, id))) {
+  if (mustWaitForOperation(action) && (await hasOperation(tx, server.id))) {
     fail('conflict_state', {}, 'Another operation is running on this server. Try again when it is done.');
   }
-  return server;
 }
 
 export function requireActionAllowed(

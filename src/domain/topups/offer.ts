@@ -45,6 +45,24 @@ export function bonusCents(creditedCents: bigint): bigint {
   return BigInt(Math.max(0, ...reached.map(([, bonusUsd]) => bonusUsd))) * 100n;
 }
 
+/** Returns the smallest top-up that adds this much to the balance with its bonus, up to the largest one. */
+export function smallestTopup(missingCents: bigint): {
+  readonly amountCents: bigint;
+  readonly bonusCents: bigint;
+} {
+  const tiers = BONUS_TIERS_USD.map(([fromUsd, bonusUsd]) => [
+    BigInt(fromUsd) * 100n,
+    BigInt(bonusUsd) * 100n,
+  ]);
+  const amounts = [[LIMITS.topupMinCents, 0n], ...tiers].map(([from = 0n, bonus = 0n]) => {
+    const rest = missingCents - bonus;
+    return rest > from ? rest : from;
+  });
+  const least = amounts.reduce((best, one) => (one < best ? one : best));
+  const amountCents = least > LIMITS.topupMaxCents ? LIMITS.topupMaxCents : least;
+  return { amountCents, bonusCents: bonusCents(amountCents) };
+}
+
 export interface TopupOffer {
   readonly amount_usd: number;
   readonly bonus_usd: number;

@@ -82,7 +82,7 @@ export async function admit(
     token: /^bearer +([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
     operation: route?.id ?? null,
     action: route?.audit ?? null,
-    changes: route !== undefined && route.method !== 'GET',
+    changes: route !== undefined && route.method !== 'GET' && !route.changesNothing,
     resource: () => resourceFromParams(request.params),
     caller: null,
     frozen: false,

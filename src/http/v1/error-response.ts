@@ -3,6 +3,7 @@ import { type ErrorItem, type Failure, InvalidRequest } from '../../kernel/fail.
 import { TOPUP_HINTS } from '../../spec/error-messages.ts';
 import { FAILURES, V1_ERRORS, type V1Error, type V1Issue } from '../../spec/errors.ts';
 import { describePattern } from '../../spec/patterns.ts';
+import type { Quote } from '../../spec/schemas/quote.ts';
 
 export interface V1ErrorResponse {
   readonly status: number;
@@ -30,6 +31,13 @@ export function v1ErrorResponse(failure: Failure, requestId: string): V1ErrorRes
     status: V1_ERRORS[code].status,
     body: { error: { code, message: errorMessage(failure), errors, request_id: requestId } },
   };
+}
+
+/** Describes in a quote the response that the quoted request would get; null: it would succeed. */
+export function describeRefusal(failure: Failure | null): Pick<Quote, 'available' | 'errors' | 'refusal'> {
+  if (!failure) return { available: true, errors: [], refusal: null };
+  const { code, message, errors } = v1ErrorResponse(failure, '').body.error;
+  return { available: false, errors: errors as Quote['errors'], refusal: { code, message } };
 }
 
 /**
@@ -77,6 +85,7 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   insufficient_balance: () => 'costs more than your balance',
   limit_reached: ({ limit }) => `is limited to ${limit}`,
   protected: () => 'protects this resource',
+  price_changed: () => 'is less than the price',
 };
 
 /** Builds the message of a validation error: one sentence for each field, from its item. */

@@ -8,6 +8,7 @@ import { PLAN_ROUTES, REGION_ROUTES } from './routes/catalogue.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
 import { FIREWALL_ROUTES } from './routes/firewall.ts';
 import { IMAGE_ROUTES, IMAGE_UPLOAD_ROUTES } from './routes/images.ts';
+import { QUOTE_ROUTES } from './routes/quotes.ts';
 import { CONSOLE_ROUTES, SERVER_ACTION_ROUTES } from './routes/server-actions.ts';
 import { SERVER_DETAIL_ROUTES, SERVER_ROUTES } from './routes/servers.ts';
 import { SNAPSHOT_ROUTES } from './routes/snapshots.ts';
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...SSH_KEY_ROUTES,
   ...ACCOUNT_ROUTES,
   ...BILLING_ROUTES,
+  ...QUOTE_ROUTES,
   ...VOLUME_ROUTES,
   ...SNAPSHOT_ROUTES,
   ...FIREWALL_ROUTES,

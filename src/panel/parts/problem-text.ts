@@ -39,6 +39,7 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   insufficient_balance: () => 'Insufficient balance.',
   limit_reached: ({ limit }) => `You’ve reached the limit of ${formatNumber(limit)}.`,
   protected: () => 'This is protected. Turn the protection off first.',
+  price_changed: ({ price_usd }) => `The price is now ${usd(Number(price_usd))}.`,
 };
 
 /** Texts for fields that can be more specific than their issue. */

@@ -212,7 +212,7 @@ ${fields.text('root_password', 'Root password', {
 }
 
 /** Amounts in US dollars. */
-interface DeployQuote {
+export interface DeployQuote {
   readonly plan: string;
   readonly months: number;
   readonly discountPercent: number;
@@ -222,6 +222,8 @@ interface DeployQuote {
   readonly afterUsd: number;
   readonly waiting: { readonly servers: number; readonly usd: number };
   readonly missingUsd: number;
+  /** Why the order would be refused, other than for the balance; null if it would not. */
+  readonly problem: string | null;
 }
 
 function totalBox(
@@ -235,16 +237,15 @@ total.</p></div>`;
   const { months, discountPercent: percent, afterUsd, balanceUsd, waiting } = quote;
   const region = regions.find(({ id }) => id === regionId);
   const isAvailable = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
+  const problem =
+    region && !isAvailable
+      ? `${quote.plan} is unavailable in ${region.name} right now. Choose another region or plan.`
+      : quote.problem;
   const isShort = afterUsd < 0;
   const perMonth =
     months > 1 && html` <span class="soft">(${usd(quote.perMonthUsd)} per month, ${percent}% off)</span>`;
   return html`<div class="total" id="total" aria-live="polite">
-${
-  region &&
-  !isAvailable &&
-  html`<p class="problem">${quote.plan} is unavailable in ${region.name} right now. Choose another region or
-plan.</p>`
-}
+${problem !== null && html`<p class="problem">${problem}</p>`}
 ${detailList([
   ['Server', html`${quote.plan}${region && ` in ${region.name}`}, ${formatMonths(months)}`],
   ['Total', html`<strong>${usd(quote.totalUsd)}</strong>${perMonth}`],

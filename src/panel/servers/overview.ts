@@ -51,12 +51,15 @@ const BUTTONS = [
 function powerSection(data: OverviewData): Html {
   const { server, forms, capabilities } = data;
   const possible = BUTTONS.filter(([, action]) => blockedReason(data, action) === null);
+  const chargesCycle = server.status === 'suspended' && possible.length > 0;
+  // Nothing above the price that this page shows is charged.
+  const maxPrice =
+    chargesCycle && html`<input type="hidden" name="max_price_usd" value="${String(data.nextCycleUsd)}">`;
   const buttons = possible.map(([name, , word]) =>
-    form(forms, { name }, html`<button class="plain">${word}</button>`),
+    form(forms, { name }, html`${name === 'start' && maxPrice}<button class="plain">${word}</button>`),
   );
   const console = blockedReason(data, 'console') === null && capabilities.console;
   const blocked = blockedReason(data, 'reboot');
-  const chargesCycle = server.status === 'suspended' && possible.length > 0;
   const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
   return html`<div class="power">${openConsole}${buttons}</div>
 ${possible.length === 0 && blocked && html`<p>${blocked}</p>`}

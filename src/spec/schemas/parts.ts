@@ -72,3 +72,13 @@ export const ShownLabels = Type.Record(Type.String(), Type.String());
 
 /** US dollars with two decimals. */
 export const Usd = Type.Number({ description: 'US dollars, two decimals.' });
+
+/** How a request that is charged limits its price. */
+export const PRICE_LIMITS = {
+  quote: Type.Optional(
+    Type.String({ description: 'Id of a quote. Above its price, nothing is charged (409).' }),
+  ),
+  max_price_usd: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Above this price in US dollars, nothing is charged (409).' }),
+  ),
+};

@@ -3,8 +3,11 @@
  * "Metrics").
  */
 import { type Static, Type } from 'typebox';
-import { Id, nullable, Time, Usd } from './parts.ts';
+import { Id, nullable, PRICE_LIMITS, Time, Usd } from './parts.ts';
 import { Server } from './server.ts';
+
+export const StartBody = Type.Object({ ...PRICE_LIMITS }, { additionalProperties: false });
+export type StartBody = Static<typeof StartBody>;
 
 export const DeletedServer = Type.Object({
   ...Server.properties,

@@ -8,6 +8,7 @@ import {
   Labels,
   nullable,
   oneOf,
+  PRICE_LIMITS,
   ServerProtection,
   ServerProtectionPatch,
   ShownLabels,
@@ -82,11 +83,10 @@ export const Server = Type.Object({
   suspended_reason: nullable(
     oneOf(SUSPENDED_REASONS, {
       description:
-        '`balance`: the balance did not cover the next cycle; the server resumes automatically once it ' +
-        'does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the ' +
-        'operator. `negative_balance`: a credited payment was reversed and left the balance negative; the ' +
-        'server resumes automatically at zero or more. A server that stays suspended is deleted after a ' +
-        'grace period, with warnings by email.',
+        '`balance`: the balance did not cover the next cycle; it resumes automatically once it does. ' +
+        '`not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. ' +
+        '`negative_balance`: a reversed payment left the balance negative; it resumes automatically at ' +
+        'zero or more. After a grace period, with warnings by email, it is deleted.',
     }),
   ),
   created_at: Time,
@@ -125,6 +125,7 @@ export const ServerBody = Type.Object(
           'Ids of firewall groups, in the order of evaluation. They are in force before the first packet.',
       }),
     ),
+    ...PRICE_LIMITS,
   },
   { additionalProperties: false },
 );

@@ -87,6 +87,18 @@ export async function readBalance(tx: Sql, customerId: string): Promise<bigint> 
   return row?.balance_cents ?? 0n;
 }
 
+/** Returns the customer's balance, and whether the operator froze the account. */
+export async function findPayer(
+  tx: Sql,
+  customerId: string,
+): Promise<{ readonly balance_cents: bigint; readonly frozen: boolean } | undefined> {
+  return await tx.row(
+    `select b.balance_cents, c.frozen_at is not null as frozen
+       from balances b join customers c on c.id = b.customer_id where b.customer_id = $1`,
+    [customerId],
+  );
+}
+
 /** Returns how many servers count toward the customer's quota. */
 export async function readServerCount(tx: Sql, customerId: string): Promise<number> {
   const row = await tx.row<{ servers: number }>(`select servers from balances where customer_id = $1`, [

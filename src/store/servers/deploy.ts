@@ -223,7 +223,6 @@ export type DeployNeeds = Pick<
   DeployRow,
   | 'customer_id'
   | 'plan_id'
-  | 'region_id'
   | 'category'
   | 'host_tags'
   | 'ram_mb'
@@ -232,7 +231,10 @@ export type DeployNeeds = Pick<
   | 'price_cents_cycle'
   | 'servers_max'
   | 'now'
->;
+> & {
+  /** Null: undecided, so that nothing is in stock. */
+  readonly region_id: string | null;
+};
 
 export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<DeployShortage | undefined> {
   return await tx.row<DeployShortage>(

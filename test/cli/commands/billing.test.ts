@@ -1,26 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { minimumTopup } from '../../../packages/cli/src/commands/quote.ts';
 import { FULL_ONLY } from '../../support/runs.ts';
 import { createApiToken } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { type Cli, createCli } from '../support/run-cli.ts';
-
-it('the smallest top-up for a shortfall includes its bonus', () => {
-  for (const [missing, amountUsd, bonusUsd] of [
-    [0.01, 30, 0],
-    [99.99, 99.99, 0],
-    [100, 100, 30],
-    [130, 100, 30],
-    [130.01, 100.01, 30],
-    [300, 250, 100],
-    [800, 500, 300],
-    [1_500, 1_000, 700],
-    [1_700.01, 1_000.01, 700],
-  ] as const) {
-    assert.deepEqual(minimumTopup(missing), { amountUsd, bonusUsd }, String(missing));
-  }
-});
 
 describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => {
   let world: World;
@@ -57,62 +40,60 @@ describe('skerry balance and quote', { concurrency: true, ...FULL_ONLY }, () => 
   });
 
   it('skerry quote shows all billing cycles with the remaining balance', async () => {
-    const plan = (await cli.json('plan', 'describe', 's2')).cycles;
-    const { stdout, stderr } = await cli('quote', '--plan', 's2', '--count', '3');
+    const { cycles } = await cli.json('plan', 'describe', 's2');
+    const { stdout, stderr } = await cli('quote', '--plan', 's2', '--region', 'par');
     const rows = stdout
       .trim()
       .split('\n')
       .map((line) => line.split(/ {2,}/));
+    const months = ['1 month', '3 months', '6 months', '12 months'];
     assert.deepEqual(
-      rows.slice(1).map((row) => row.slice(0, 2)),
-      [
-        ['1', '0 %'],
-        ['3', '25 %'],
-        ['6', '35 %'],
-        ['12', '50 %'],
-      ],
+      rows.slice(1).map(([about]) => about),
+      months.map((one) => `s2 in par, ${one}`),
     );
-    for (const [at, { price_usd }] of plan.entries()) {
-      const [, , , each, total, left] = (rows[at + 1] ?? []).map(Number);
-      assert.deepEqual([each, total], [price_usd, Math.round(price_usd * 300) / 100]);
-      assert.equal(left, Math.round(10_000 - price_usd * 300) / 100);
+    for (const [at, { price_usd }] of cycles.entries()) {
+      const [, due, , renews, left] = (rows[at + 1] ?? []).map(Number);
+      assert.deepEqual(
+        [due, renews, left],
+        [price_usd, price_usd, Math.round(10_000 - price_usd * 100) / 100],
+      );
     }
-    assert.equal(stderr, '', 'the balance covers three servers for a month');
+    assert.equal(stderr, '', 'the balance covers a server for a month');
   });
 
   it('skerry quote includes the bonus in the suggested top-up', async () => {
-    const { cycles, balance_usd } = await cli.json(
-      'quote',
-      '--plan',
-      's2',
-      '--billing-months',
-      '12',
-      '--count',
-      '3',
+    const [yearly] = await cli.json('quote', '--plan', 'r2', '--billing-months', '12');
+    const missing = yearly.due_now_usd - 100;
+    assert.deepEqual([yearly.balance_after_usd, yearly.deficit_usd], [-missing, missing]);
+    const { amount_usd: amount, bonus_usd: bonus } = yearly.topup;
+    assert.ok(bonus > 0 && amount + bonus >= missing && amount < missing);
+    const { stderr } = await cli('quote', '--plan', 'r2', '--billing-months', '12');
+    assert.match(
+      stderr,
+      new RegExp(`skerry topup --amount-usd ${amount.toFixed(2)}, .* bonus of \\$${bonus}`),
     );
-    const [cycle] = cycles;
-    assert.equal(cycles.length, 1);
-    const missing = -cycle.balance_after_usd;
-    assert.equal(balance_usd, 100);
-    // 264.60 less 100.00, with the bonus of $30 for top-ups from $100.
-    assert.deepEqual([missing, cycle.topup_usd, cycle.topup_bonus_usd], [164.6, 134.6, 30]);
   });
 
   it('skerry quote --check exits with 7 and the reason if the order is not possible', async () => {
     assert.equal((await cli('quote', '--plan', 's2', '--region', 'par', '--check')).code, 0);
-    const short = await cli('quote', '--plan', 's2', '--count', '50', '--check');
+    const short = await cli('quote', '--plan', 'r2', '--region', 'par', '--billing-months', '12', '--check');
     assert.deepEqual([short.code, /skerry topup --amount-usd/.test(short.stderr)], [7, true]);
+    const elsewhere = await cli('quote', '--plan', 'r3', '--region', 'buh', '--check');
+    assert.deepEqual([elsewhere.code, /not sold in this region/.test(elsewhere.stderr)], [7, true]);
   });
 
   it('skerry quote works without a balance if the token may not read it', async () => {
-    const { balance_usd, cycles } = await reader.json('quote', '--plan', 's1', '--region', 'par');
-    assert.deepEqual([balance_usd, cycles[0].balance_after_usd, cycles[0].topup_usd], [null, null, null]);
+    const [monthly] = await reader.json('quote', '--plan', 's1', '--region', 'par');
+    assert.deepEqual([monthly.balance_after_usd, monthly.deficit_usd, monthly.topup], [null, null, null]);
+    assert.equal(monthly.available, true);
   });
 
   it('skerry quote rejects an unknown plan, region, and billing cycle', async () => {
     assert.equal((await cli('quote', '--plan', 's9')).code, 5);
     assert.equal((await cli('quote', '--plan', 's1', '--region', 'xyz')).code, 5);
     assert.equal((await cli('quote')).code, 2);
+    assert.equal((await cli('quote', '--plan', 's1', '--start', 'web-1')).code, 2);
+    assert.equal((await cli('quote', '--delete', 'web-9')).code, 5);
     assert.equal((await cli('quote', '--plan', 's1', '--billing-months', '2')).code, 2);
   });
 });

@@ -56,11 +56,25 @@ describe('skerry server', FULL_ONLY, () => {
     assert.equal((await cli.json('server', 'describe', 'month-1')).suspended_reason, 'not_renewed');
     const { code, stderr } = await cli('server', 'start', 'month-1');
     assert.equal(code, 11);
-    assert.match(
-      stderr,
-      /charge \d+\.\d\d USD \(or the new price if it has changed\) for another month of server month-1/,
-    );
-    assert.equal((await cli.json('server', 'start', 'month-1', '--yes')).status, 'running');
+    assert.match(stderr, /charge \d+\.\d\d USD for another month of server month-1/);
+    const [quote] = await cli.json('quote', '--start', 'month-1');
+    assert.ok(stderr.includes(`charge ${quote.due_now_usd.toFixed(2)} USD`), stderr);
+    const low = await cli('server', 'start', 'month-1', '--yes', '--max-price', '0.01');
+    assert.deepEqual([low.code, /price usd \d+\.\d\d/.test(low.stderr)], [6, true], low.stderr);
+    const price = String(quote.due_now_usd);
+    const started = await cli.json('server', 'start', 'month-1', '--yes', '--max-price', price);
+    assert.equal(started.status, 'running');
+  });
+
+  it('server create --max-price creates nothing above the price', async () => {
+    const [{ due_now_usd: price }] = await cli.json('quote', '--plan', 's1', '--billing-months', '1');
+    const low = await cli('server', 'create', 'max-1', ...ORDER, '--max-price', String(price - 0.01));
+    assert.deepEqual([low.code, /Nothing was charged/.test(low.stderr)], [6, true], low.stderr);
+    assert.deepEqual(await cli.json('server', 'list', '--name', 'max-1'), []);
+    const created = await cli.json('server', 'create', 'max-1', ...ORDER, '--max-price', String(price));
+    assert.equal(created.price_usd_cycle, price);
+    const [deletion] = await cli.json('quote', '--delete', 'max-1');
+    assert.deepEqual([deletion.credit_usd, deletion.available], [0, true]);
   });
 
   it('server create prints the server when the wait times out', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bonusCents, parseTopupAmount } from '../../../src/domain/topups/offer.ts';
+import { bonusCents, parseTopupAmount, smallestTopup } from '../../../src/domain/topups/offer.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 
@@ -93,4 +93,21 @@ test('the bonus is flat, by the highest tier reached', () => {
     Number(bonusCents(BigInt(Math.round(usd * 100)))),
   );
   assert.deepEqual(bonuses, [0, 0, 3_000, 3_000, 10_000, 10_000, 30_000, 30_000, 70_000, 70_000]);
+});
+
+test('the smallest top-up for a deficit includes its bonus, and is at most the largest one', () => {
+  for (const [missing, amount, bonus] of [
+    [1n, 3_000n, 0n],
+    [9_999n, 9_999n, 0n],
+    [10_000n, 10_000n, 3_000n],
+    [13_000n, 10_000n, 3_000n],
+    [13_001n, 10_001n, 3_000n],
+    [30_000n, 25_000n, 10_000n],
+    [80_000n, 50_000n, 30_000n],
+    [150_000n, 100_000n, 70_000n],
+    [170_001n, 100_001n, 70_000n],
+    [9_000_000n, 1_000_000n, 70_000n],
+  ] as const) {
+    assert.deepEqual(smallestTopup(missing), { amountCents: amount, bonusCents: bonus }, String(missing));
+  }
 });

@@ -44,7 +44,7 @@ function one(schema: Schema, name: string): fc.Arbitrary<unknown> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
     case 'object':
-      return schema.patternProperties ? pairs(schema, name) : members(schema);
+      return schema.patternProperties ? pairs(schema, name) : (VALID_VALUES[name] ?? members(schema));
     case 'array':
       return list(schema, name);
     case 'boolean':

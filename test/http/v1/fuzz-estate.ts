@@ -25,6 +25,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   webhook: 'whk_',
   webhook_delivery: 'del_',
   audit_event: 'audit_',
+  quote: 'quo_',
 };
 
 export class Estate {
@@ -99,6 +100,8 @@ export class Estate {
     const webhook = await make('/webhooks', { url: 'https://example.org/hook', events: ['*'] });
     await make(`/webhooks/${webhook.id}/test`);
     await world.settle();
+    await make('/quotes', { operation: 'server.create', params: { plan: 's1' } });
+    await make('/quotes', { operation: 'server.start', resource: servers[0].id });
     await make(`/volumes/${volume.id}/attach`, { server: servers[0].id });
     await make(`/servers/${servers[1].id}/snapshots`, {});
     await list('/audit/events');

@@ -1,6 +1,6 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import type { Balance, CreateTopup, LedgerEntry, ListQuery, Topup } from '../types.ts';
+import type { Balance, CreateQuote, CreateTopup, LedgerEntry, ListQuery, Quote, Topup } from '../types.ts';
 import { byId, Resource } from './resource.ts';
 
 /** The prepaid balance (SPEC "Balance"). Scope: billing. */
@@ -30,5 +30,16 @@ export class Topups extends Resource {
 
   get(id: string, options?: CallOptions): Promise<Topup> {
     return this.transport.run((api) => api.GET('/billing/topup/{id}', byId(id)), options);
+  }
+}
+
+/** Prices of operations. */
+export class Quotes extends Resource {
+  /**
+   * Returns the price, and whether the operation is possible now, without doing it. Send `id` as `quote` with
+   * the operation: it is refused if its price is higher by then.
+   */
+  create(body: CreateQuote, options?: CallOptions): Promise<Quote> {
+    return this.transport.run((api) => api.POST('/quotes', { body }), options);
   }
 }

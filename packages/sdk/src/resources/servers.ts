@@ -10,6 +10,7 @@ import type {
   RescuedServer,
   Server,
   SetRdns,
+  StartServer,
   UpdateServer,
 } from '../types.ts';
 import { byId, Resource } from './resource.ts';
@@ -75,8 +76,9 @@ export class Servers extends Resource {
     return this.transport.run((api) => api.POST('/servers/{id}/stop', byId(id)), options);
   }
 
-  start(id: string, options?: CallOptions): Promise<Server> {
-    return this.transport.run((api) => api.POST('/servers/{id}/start', byId(id)), options);
+  /** Powers on a stopped server. A server that was not renewed is charged another cycle. */
+  start(id: string, body: StartServer = {}, options?: CallOptions): Promise<Server> {
+    return this.transport.run((api) => api.POST('/servers/{id}/start', { ...byId(id), body }), options);
   }
 
   /** Restores a snapshot and erases the disk. */

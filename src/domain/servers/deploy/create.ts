@@ -2,8 +2,10 @@
 import { fail, unknownReference } from '../../../kernel/fail.ts';
 import { formatId, parseId, readCode } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import type { PartialOrder } from '../../../spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
+import { type PriceLimit, readPriceLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
@@ -16,7 +18,7 @@ import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } 
 /**
  * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
  * the customer cannot see, with `unavailable` for what they cannot order, with `limit_reached`,
- * `insufficient_balance`.
+ * `insufficient_balance`, and with `price_changed` above a limit in the body.
  */
 export async function createServer(
   service: Service,
@@ -86,35 +88,15 @@ export async function readOrder(
   body: ServerBody,
   userData: Buffer | null,
 ): Promise<DeployOrder> {
-  const shownKeys = [...new Set(body.ssh_keys)];
-  const keys = shownKeys.map((shown) => parseId('sshKey', shown));
-  const image = readImageId(body.image);
-  const facts = await resolveOrder(service.db, {
-    customerId: actor.customerId,
-    plan: readCode(body.plan) ?? null,
-    region: readCode(body.region) ?? null,
-    image: image ?? null,
-    sshKeys: keys.filter((id) => id !== undefined),
-    deprecationCutoff: imageRemovalCutoff(service.clock.now()),
-  });
-  const { plan_id: planId, region_id: regionId, image_id: imageId } = facts;
-  if (planId === null) return unknownReference('plan');
-  if (regionId === null) return unknownReference('region');
-  if (imageId === null || image === undefined) return unknownReference('image');
-  const sshKeys = keys.map(
-    (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
-  );
-  requireCompatible(service, facts, image.type, userData);
-  const tags = body.tags ?? [];
-  requireTagCount(service, tags);
+  const { plan, facts, image, sshKeys, priceLimits } = await checkOrder(service, actor, body, userData);
   return {
     name: body.name,
-    plan: { ...facts, id: planId },
-    regionId,
-    imageId,
-    imageType: image.type,
+    plan,
+    regionId: facts.region_id ?? unknownReference('region'),
+    imageId: facts.image_id ?? unknownReference('image'),
+    imageType: image?.type ?? unknownReference('image'),
     sshKeys,
-    tags,
+    tags: body.tags ?? [],
     labels: body.labels ?? {},
     protection: body.protection,
     billingMonths: body.billing_months ?? 1,
@@ -122,7 +104,45 @@ export async function readOrder(
     rootPasswordHash: null,
     userData,
     eurPerUsd: null,
+    priceLimits,
   };
+}
+
+interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys'> {
+  readonly priceLimits: readonly PriceLimit[];
+  readonly facts: ResolvedOrder;
+  readonly image: ReturnType<typeof readImageId>;
+}
+
+/** Resolves and checks the parts that the order has. Refuses as `createServer` would for them. */
+export async function checkOrder(
+  service: Service,
+  actor: CustomerActor,
+  body: PartialOrder,
+  userData: Buffer | null,
+): Promise<CheckedOrder> {
+  const shownKeys = [...new Set(body.ssh_keys)];
+  const keys = shownKeys.map((shown) => parseId('sshKey', shown));
+  const image = body.image === undefined ? undefined : readImageId(body.image);
+  const facts = await resolveOrder(service.db, {
+    customerId: actor.customerId,
+    plan: readCode(body.plan) ?? null,
+    region: readCode(body.region ?? '') ?? null,
+    image: image ?? null,
+    sshKeys: keys.filter((id) => id !== undefined),
+    deprecationCutoff: imageRemovalCutoff(service.clock.now()),
+  });
+  const { plan_id: planId } = facts;
+  if (planId === null) return unknownReference('plan');
+  if (body.region !== undefined && facts.region_id === null) return unknownReference('region');
+  if (body.image !== undefined && facts.image_id === null) return unknownReference('image');
+  const sshKeys = keys.map(
+    (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
+  );
+  requireCompatible(service, facts, image?.type, userData);
+  requireTagCount(service, body.tags ?? []);
+  const priceLimits = readPriceLimits(service, actor, { operation: 'server.create', resource: null }, body);
+  return { plan: { ...facts, id: planId }, facts, image, sshKeys, priceLimits };
 }
 
 function findOrderKey(
@@ -134,18 +154,18 @@ function findOrderKey(
   return id === undefined || publicKey === undefined ? undefined : { id, publicKey };
 }
 
-function firstUnknown(body: ServerBody, facts: ResolvedOrder): number {
-  return body.ssh_keys.findIndex((shown) => findOrderKey(facts, parseId('sshKey', shown)) === undefined);
+function firstUnknown({ ssh_keys: shownKeys = [] }: PartialOrder, facts: ResolvedOrder): number {
+  return shownKeys.findIndex((shown) => findOrderKey(facts, parseId('sshKey', shown)) === undefined);
 }
 
-/** Refuses a plan, region, and image that do not go together. */
+/** Refuses a plan, region, and image that do not go together, as far as the order has them. */
 function requireCompatible(
   service: Service,
   facts: ResolvedOrder,
-  imageType: 'official' | 'custom',
+  imageType: 'official' | 'custom' | undefined,
   userData: Buffer | null,
 ): void {
-  if (!facts.offered) {
+  if (facts.region_id !== null && !facts.offered) {
     fail(
       'unavailable',
       { field: 'plan' },
@@ -163,7 +183,7 @@ function requireCompatible(
   if (imageType === 'custom' && !driverCapabilities(service.compute, facts.category).customImages) {
     fail('unavailable', { field: 'image' }, 'This plan cannot boot custom images. Choose an official image.');
   }
-  if (userData !== null && !facts.cloud_init) {
+  if (userData !== null && imageType !== undefined && !facts.cloud_init) {
     fail(
       'invalid_value',
       { field: 'user_data_b64' },

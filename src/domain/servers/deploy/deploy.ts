@@ -16,6 +16,7 @@ import {
   insertDeploy,
 } from '../../../store/servers/deploy.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
+import { type PriceLimit, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';
@@ -49,6 +50,8 @@ export interface DeployOrder {
   readonly eurPerUsd: string | null;
   /** Id of the machine that was set up by hand for this order; absent when a driver installs the server. */
   readonly machineId?: string;
+  /** A higher price is refused. */
+  readonly priceLimits?: readonly PriceLimit[];
 }
 
 export interface Deployed {
@@ -64,8 +67,8 @@ const RETRYABLE_SQL_STATES = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
 
 /**
  * Charges the cycle, reserves an address, a /64, and host capacity, and starts provisioning, in one commit.
- * `beforeCommit` runs in that commit. Refuses with `account_frozen`, `limit_reached`, `out_of_stock`,
- * `insufficient_balance`.
+ * `beforeCommit` runs in that commit. Refuses with `price_changed`, `account_frozen`, `limit_reached`,
+ * `out_of_stock`, `insufficient_balance`.
  */
 export async function deploy(
   service: Service,
@@ -86,16 +89,22 @@ export async function deploy(
   return fail('maintenance', { retry_after_s: 1 });
 }
 
+/** The parts of an order that decide whether it can be deployed. Without a region, stock is not checked. */
+export interface OrderNeeds extends Pick<DeployOrder, 'plan' | 'billingMonths' | 'priceLimits'> {
+  readonly regionId: string | null;
+}
+
 /** Refuses as `deploy` would now, before spending work on an order that cannot succeed. */
 export async function requireDeployable(
   service: Service,
   { customerId }: CustomerActor,
-  order: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
+  order: OrderNeeds,
 ): Promise<void> {
   const { plan, regionId } = order;
   const now = service.clock.now();
   const { cycleCents } = priceOrder(order, now);
   requireNotSoldByHand(service, { plan });
+  requireWithinLimits(order.priceLimits ?? [], cycleCents);
   await throwIfNotDeployable(service.db, {
     ...plan,
     customer_id: customerId,
@@ -125,6 +134,8 @@ async function attemptDeploy(
   beforeCommit: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
 ): Promise<Deployed | undefined> {
   const { server, row } = prepareDeploy(service, actor, order);
+  // The statement charges this price, even if the catalog changes meanwhile.
+  requireWithinLimits(order.priceLimits ?? [], row.price_cents_cycle);
   async function write(tx: Sql): Promise<Deployed | undefined> {
     const balanceAfterCents = await insertDeploy(tx, row);
     if (balanceAfterCents === undefined) return undefined;
@@ -149,7 +160,8 @@ async function throwIfNotDeployable(tx: Sql, needs: DeployNeeds): Promise<void> 
   const availability = await findDeployShortage(tx, needs);
   if (!availability || availability.frozen) fail('account_frozen');
   requireQuota('servers', needs.servers_max, availability.servers);
-  if (!availability.offered || !availability.room || !availability.addresses) fail('out_of_stock');
+  const hasStock = availability.offered && availability.room && availability.addresses;
+  if (needs.region_id !== null && !hasStock) fail('out_of_stock');
   if (availability.balance_cents < needs.price_cents_cycle)
     insufficientBalance(availability.balance_cents, needs.price_cents_cycle);
 }

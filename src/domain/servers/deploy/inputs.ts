@@ -8,7 +8,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import { findOwnKeys } from '../../../store/servers/reinstalls.ts';
 import type { CustomerActor, Service } from '../../context.ts';
-import { type DeployOrder, requireDeployable } from './deploy.ts';
+import { type OrderNeeds, requireDeployable } from './deploy.ts';
 
 export interface ChosenKeys {
   readonly ids: readonly string[];
@@ -60,7 +60,7 @@ function refusePassword(hint: string): never {
 export async function hashRootPassword(
   service: Service,
   actor: CustomerActor,
-  order: Pick<DeployOrder, 'plan' | 'regionId' | 'billingMonths'>,
+  order: OrderNeeds,
   password: string,
 ): Promise<string> {
   return await hashQueue.runExclusive(actor.customerId, async () => {

@@ -3,7 +3,8 @@ import { rootPasswordHasher } from '../../../kernel/crypt/crypt.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { newSecretToken } from '../../../kernel/ids.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
-import type { RescuedServer } from '../../../spec/schemas/server-actions.ts';
+import type { RescuedServer, StartBody } from '../../../spec/schemas/server-actions.ts';
+import { readPriceLimits, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { chargeCycleFromNow } from '../billing/charge.ts';
 import { priceStart } from '../billing/price.ts';
@@ -35,11 +36,19 @@ export async function rebootServer(
 
 /**
  * Powers on a stopped server. A server that was suspended because it was not renewed is charged a cycle from
- * now and resumes; that also refuses with `insufficient_balance`.
+ * now and resumes; that also refuses with `insufficient_balance`, and with `price_changed` above a limit in
+ * the body.
  */
-export async function startServer(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
+export async function startServer(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  body: StartBody = {},
+): Promise<Server> {
   return await requestOperation(service, { actor, shownId, action: 'start' }, async (tx, server, now) => {
     const cycle = await priceStart(tx, server, now);
+    const limits = readPriceLimits(service, actor, { operation: 'server.start', resource: shownId }, body);
+    requireWithinLimits(limits, cycle?.cycleCents ?? 0n);
     const paidUntil = cycle ? await chargeCycleFromNow(tx, server, cycle, now) : server.paid_until;
     if (server.status !== 'suspended' || hasDriver(service, server)) return { step: 'wait_on' };
     await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);

@@ -1,13 +1,15 @@
 /** Ordering a server on one page, which shows the total first, from the same form. */
+import { quote } from '../../../domain/billing/quotes/quote.ts';
 import { listGroups } from '../../../domain/firewall/read.ts';
 import { findClosure } from '../../../domain/rules/rules.ts';
-import { monthlyUsd, quoteServer } from '../../../domain/servers/billing/price.ts';
+import { monthlyUsd } from '../../../domain/servers/billing/price.ts';
 import { createServerWithPassword } from '../../../domain/servers/deploy/create.ts';
 import { isSoldByHand } from '../../../domain/servers/hardware.ts';
 import { invalidRequest } from '../../../kernel/fail.ts';
+import { centsToUsd } from '../../../kernel/money.ts';
 import type { View } from '../../../panel/parts/layout.ts';
-import { type DeployData, deployView } from '../../../panel/servers/deploy.ts';
-import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
+import { type DeployData, type DeployQuote, deployView } from '../../../panel/servers/deploy.ts';
+import { CYCLE_DISCOUNT_PERCENT, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../../spec/paths.ts';
 import type { Plan } from '../../../spec/schemas/plan.ts';
 import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
@@ -80,6 +82,7 @@ const deployWithPasswordForm = customForm<Server>({
 /** Changes nothing: shows the page again with the choices and their total. */
 const showTotalForm: CustomForm = {
   audit: null,
+  rest: 'quotes.create',
   skipIdempotency: true,
   run: async ({ form }) => ({
     shown: Object.fromEntries([...form].filter(([name]) => !/^_|password/.test(name))),
@@ -128,9 +131,6 @@ async function render(context: PageContext): Promise<View> {
     context.edge.rules.read(),
   ]);
   const chosen = chooseOptions(given, plans);
-  const quote =
-    chosen.plan &&
-    (await quoteServer(service, context.customer(), { plan: chosen.plan.id, months: chosen.months }));
   const data: DeployData = {
     plans,
     regions,
@@ -138,7 +138,7 @@ async function render(context: PageContext): Promise<View> {
     keys,
     groups,
     given,
-    quote: quote ?? null,
+    quote: await quoteChoice(context, chosen),
     onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
     chosen: { ...chosen, plan: chosen.plan?.id ?? null },
     monthUsd: new Map(
@@ -148,6 +148,31 @@ async function render(context: PageContext): Promise<View> {
     forms: context.forms,
   };
   return deployView(data);
+}
+
+/** Quotes what is chosen so far; null before a plan is chosen. */
+async function quoteChoice(
+  context: PageContext,
+  { plan, region, months }: ReturnType<typeof chooseOptions>,
+): Promise<DeployQuote | null> {
+  if (!plan) return null;
+  const params = { plan: plan.id, billing_months: months, ...(region === '' ? {} : { region }) };
+  const actor = { ...context.customer(), scope: 'billing' } as const;
+  const request = { operation: 'server.create', resource: null, params } as const;
+  const { totalCents, balance, refusal } = await quote(context.service, actor, request);
+  const { nowCents, afterCents, deficitCents, waiting } = balance;
+  return {
+    plan: plan.id,
+    months,
+    discountPercent: CYCLE_DISCOUNT_PERCENT[months],
+    totalUsd: centsToUsd(totalCents),
+    perMonthUsd: monthlyUsd(plan.price_usd_month, months),
+    balanceUsd: centsToUsd(nowCents),
+    afterUsd: centsToUsd(afterCents),
+    waiting: { servers: waiting.servers, usd: centsToUsd(waiting.cents) },
+    missingUsd: deficitCents > 0n ? centsToUsd(deficitCents + waiting.cents) : 0,
+    problem: refusal === null || refusal.code === 'insufficient_balance' ? null : refusal.message,
+  };
 }
 
 /** The rejected input, the input for the total, or the query of the URL. */

@@ -17,6 +17,7 @@ import type { Call } from '../../admission/forms.ts';
 import { field } from '../../form.ts';
 import type { PathParams } from '../../v1/route.ts';
 import { listOwnSshKeys } from '../choices.ts';
+import { bodyReader, number } from '../field-readers.ts';
 import {
   type CustomForm,
   type FormResult,
@@ -77,7 +78,11 @@ export const SERVER_PAGE = page({
     });
   },
   forms: {
-    start: restForm({ operation: 'servers.start', done: redirectToServer('server_starting') }),
+    start: restForm({
+      operation: 'servers.start',
+      body: bodyReader({ max_price_usd: number }),
+      done: redirectToServer('server_starting'),
+    }),
     stop: restForm({ operation: 'servers.stop', done: redirectToServer('server_stopping') }),
     reboot: restForm({ operation: 'servers.reboot', done: redirectToServer('server_rebooting') }),
     reset: restForm({

@@ -25,6 +25,7 @@ const ISSUE_DETAILS: Json = {
   have: { type: 'number', description: 'Your balance in US dollars. Set with `insufficient_balance`.' },
   need: { type: 'number' },
   deficit: { type: 'number' },
+  price_usd: { type: 'number', description: 'The current price in US dollars. Set with `price_changed`.' },
   retry_after_s: { type: 'number', description: 'Seconds to wait. Set with `unavailable`.' },
 };
 
@@ -121,6 +122,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   tokens: 'API tokens of your account.',
   balance: 'The balance that pays for your servers.',
   ledger: 'Every credit and debit of your balance.',
+  quotes: 'Prices of operations, and whether they are possible now.',
   topups: 'Payments in cryptocurrency that add to your balance.',
   volumes: 'Block storage that you attach to servers.',
   snapshots: 'Copies of server disks that you can restore.',

@@ -8,6 +8,7 @@ import { Event } from '../../../spec/schemas/event.ts';
 import { FirewallGroup, FirewallRule } from '../../../spec/schemas/firewall.ts';
 import { Image } from '../../../spec/schemas/image.ts';
 import { Plan, PlanCycle, Region } from '../../../spec/schemas/plan.ts';
+import { Quote } from '../../../spec/schemas/quote.ts';
 import { Server } from '../../../spec/schemas/server.ts';
 import { Console, DeletedServer, Metrics, RescuedServer } from '../../../spec/schemas/server-actions.ts';
 import { Snapshot } from '../../../spec/schemas/snapshot.ts';
@@ -38,6 +39,7 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   Balance,
   LedgerEntry,
   Topup,
+  Quote,
   Account,
   Limit,
   ApiToken,

@@ -17,6 +17,7 @@ import {
   RebuildBody,
   RescuedServer,
   RestoreBody,
+  StartBody,
 } from '../../../spec/schemas/server-actions.ts';
 import { scopeCovers } from '../../../spec/scopes.ts';
 import { type Route, route } from '../route.ts';
@@ -111,14 +112,16 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     summary: 'Start a stopped server',
     description:
       'The status becomes `running` when the server is powered on, usually within seconds. The system ' +
-      'boots after that: connect to it to learn when it is ready. A server that was suspended because it ' +
-      'was not renewed is charged a new cycle, which starts now, and resumes. A server that was suspended ' +
-      'for insufficient balance resumes automatically after you top up.',
+      'boots after that: connect to it to learn when it is ready. A server that was not renewed is charged ' +
+      'a new cycle, which starts now, and resumes. A server that is suspended for insufficient balance ' +
+      'resumes automatically after you top up.',
     status: 202,
     errorStatuses: [409, 422],
     audit: 'server.start',
+    body: StartBody,
+    example: { max_price_usd: 16.54 },
     reply: Server,
-    run: ({ service, actor, params }) => startServer(service, actor, params.id),
+    run: ({ service, actor, params, body }) => startServer(service, actor, params.id, body),
   }),
   route({
     id: 'servers.restore',

@@ -41,7 +41,7 @@ export const SERVER_ROUTES: readonly Route[] = [
       'Charges the first cycle and starts provisioning. `ipv4` and `ipv6` are null until the server is ' +
       '`running`, which typically takes 60 to 120 seconds.',
     status: 201,
-    errorStatuses: [422],
+    errorStatuses: [409, 422],
     audit: 'server.create',
     bucket: 'provision',
     body: ServerBody,

@@ -37,6 +37,7 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   insufficient_balance: 'Insufficient balance. `have`, `need`, and `deficit` are in US dollars.',
   limit_reached: 'The account reached its quota. `limit` contains the quota, and `used` the number in use.',
   protected: 'The resource is protected. Set the field that `field` names to false first.',
+  price_changed: 'The price is above your limit. `price_usd` contains the price in US dollars.',
 };
 
 const SCOPE_DETAILS: Record<Scope, string> = {

@@ -40,7 +40,8 @@ export function caseFor(kind: Kind, id: string, more: Partial<Case> = {}): Case 
 
 /** The ids of the estate by kind, starting with those in the cases. */
 export function ownedIds(estate: Estate) {
-  const { server, image, keys, token, topup, volume, snapshot, group, rule, webhook, delivery } = estate;
+  const { server, image, keys, token, topup, volume, snapshot, group, rule, webhook, delivery, quote } =
+    estate;
   return {
     server: [server.running, server.stopped],
     customImage: [image.own],
@@ -55,6 +56,7 @@ export function ownedIds(estate: Estate) {
     delivery: [delivery.ofPinged, delivery.ofOther],
     audit: [estate.auditEvent],
     ledgerEntry: [estate.ledgerEntry],
+    quote: [quote.order, quote.start],
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;
 }
 

@@ -22,7 +22,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       inFilter('filter[region]', 'region'),
     ],
   }),
-  'servers.create': ({ image, keys, group }) => ({
+  'servers.create': ({ image, keys, group, quote }) => ({
     ...NOTHING,
     body: {
       name: 'web-2',
@@ -37,6 +37,8 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       auto_renew: false,
       protection: { delete: false, rebuild: false },
       firewall_groups: [group.applied],
+      quote: quote.order,
+      max_price_usd: 1_000,
     },
     places: [
       inBody('firewall_groups.0', 'firewallGroup'),
@@ -44,6 +46,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       inBody('region', 'region'),
       inBody('image', 'customImage'),
       ...KEY_PLACES,
+      inBody('quote', 'quote'),
     ],
   }),
   'servers.get': ({ server }) => caseFor('server', server.running),
@@ -66,7 +69,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     }),
   'servers.rescue': ({ server }) => caseFor('server', server.running),
   'servers.stop': ({ server }) => caseFor('server', server.running),
-  'servers.start': ({ server }) => caseFor('server', server.stopped),
+  'servers.start': ({ server, quote }) =>
+    caseFor('server', server.stopped, {
+      body: { quote: quote.start, max_price_usd: 0 },
+      places: [inBody('quote', 'quote')],
+    }),
   'servers.console': ({ server }) => caseFor('server', server.running),
   'servers.metrics': ({ server }) => caseFor('server', server.running),
   'servers.set_rdns': ({ server, address }) =>
@@ -96,6 +103,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'topups.create': () => ({ ...NOTHING, body: { coin: 'BTC', amount_usd: 30 } }),
   'topups.get': ({ topup }) => caseFor('topup', topup.credited),
   'topups.list': () => NOTHING,
+  'quotes.create': ({ server }) => ({
+    ...NOTHING,
+    body: { operation: 'server.start', resource: server.stopped, params: {} },
+    places: [inBody('resource', 'server')],
+  }),
 
   'volumes.list': ({ server }) => ({
     ...NOTHING,

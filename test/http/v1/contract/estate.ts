@@ -54,6 +54,8 @@ export interface Estate {
   readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
   readonly auditEvent: string;
   readonly ledgerEntry: string;
+  /** Of an order of s1 for a month, and of the start of the stopped server. */
+  readonly quote: { readonly order: string; readonly start: string };
 }
 
 export async function makeEstate(world: World): Promise<Estate> {
@@ -84,9 +86,12 @@ export async function makeEstate(world: World): Promise<Estate> {
   const token = (await make('/account/tokens', { name: 'spare', scope: 'read' })).id;
   const open = (await make('/billing/topup', { coin: 'BTC', amount_usd: 30 })).id;
   await world.settle();
+  const priced = { operation: 'server.create', params: { plan: 's1' } };
+  const start = { operation: 'server.start', resource: stopped };
+  const quote = { order: (await make('/quotes', priced)).id, start: (await make('/quotes', start)).id };
   await assertOrdered(api, { running, stopped, snapshot, credited, attached: volume.attached });
   return {
-    ...{ api, image, keys, token, volume, snapshot },
+    ...{ api, image, keys, token, volume, snapshot, quote },
     webhook: { pinged: pinged.id, other: other.id },
     delivery: { ofPinged: pinged.delivery, ofOther: other.delivery },
     server: { running, stopped },

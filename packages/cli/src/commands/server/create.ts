@@ -3,7 +3,7 @@ import { command } from '../../command.ts';
 import { FIND_FIREWALL_GROUP, FIND_IMAGE, FIND_SSH_KEY, findFirewallGroup, findImage } from '../../find.ts';
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
-import { arg, flag, listOf, pairs, requiredText, text } from '../../options.ts';
+import { arg, decimal, flag, listOf, pairs, requiredText, text } from '../../options.ts';
 import { formatUsd } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
 import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../../terminal/wait.ts';
@@ -16,7 +16,7 @@ export const create = command({
   name: 'server create',
   about: 'Create a server and wait until it is running',
   help:
-    'The first billing cycle is charged immediately; see prices with `skerry plan describe`. If the\n' +
+    'The first billing cycle is charged immediately; see its price with `skerry quote`. If the\n' +
     'server cannot be provisioned, you get a full refund. The server is printed even if the wait ends\n' +
     'early: by --timeout, by Ctrl-C, or because provisioning failed.',
   operations: [
@@ -46,6 +46,7 @@ export const create = command({
     }),
     deleteProtection: DELETE_PROTECTION,
     rebuildProtection: REBUILD_PROTECTION,
+    maxPrice: decimal('usd', 'Charge nothing if the first cycle costs more, in US dollars', { min: 0 }),
     noAutoRenew: flag('Suspend the server at the end of the cycle instead of renewing it'),
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
@@ -54,7 +55,7 @@ export const create = command({
   example: 'skerry server create web-2 --plan s1 --region par --image debian-13 --ssh-key laptop --tag web',
   run: async (context, options) => {
     const { skerry, output } = context;
-    const { name, plan, region, tag: tags, label: labels, billingMonths } = options;
+    const { name, plan, region, tag: tags, label: labels, billingMonths, maxPrice: max_price_usd } = options;
     const user_data_b64 = await readUserData(options.userDataFile);
     const { id: image } = await findImage(skerry, options.image);
     const ssh_keys = await resolveKeysOrDefault(skerry, options.sshKey);
@@ -66,7 +67,7 @@ export const create = command({
       region,
       image,
       ssh_keys,
-      ...omitUndefined({ tags, labels, user_data_b64 }),
+      ...omitUndefined({ tags, labels, user_data_b64, max_price_usd }),
       ...protectionField(options),
       ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),

@@ -1,9 +1,10 @@
 /** Power on, shut down, and restart: into the server's own system or the rescue system. */
-import type { RescuedServer, Server, Skerry, StreamedEvent } from '@skerry/sdk';
+import type { Quote, RescuedServer, Server, Skerry, StreamedEvent } from '@skerry/sdk';
 import { type Command, type Context, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer, nullIf } from '../../find.ts';
-import { arg, flag } from '../../options.ts';
+import { omitUndefined } from '../../lists.ts';
+import { arg, decimal, flag } from '../../options.ts';
 import { type Column, formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 import { startAndWaitForEvent, WAIT_OPTIONS, type WaitFlags } from '../../terminal/wait.ts';
@@ -17,20 +18,37 @@ const start = command({
   about: 'Power on a stopped server',
   help:
     'A server that was suspended because it was not renewed is charged for another cycle and resumes. The\n' +
-    'command asks first and shows the latest price. A server that was suspended for insufficient balance\n' +
-    'resumes automatically after a top-up.',
-  operations: ['servers.start', ...FIND_SERVER, 'audit_events.list'],
+    'command asks first and shows the price. A server that was suspended for insufficient balance resumes\n' +
+    'automatically after a top-up.',
+  operations: ['servers.start', 'quotes.create', ...FIND_SERVER, 'audit_events.list'],
   args: ARGS,
-  options: { yes: YES_OPTION, ...WAIT_OPTIONS },
+  options: {
+    maxPrice: decimal('usd', 'Charge nothing if another cycle costs more, in US dollars', { min: 0 }),
+    yes: YES_OPTION,
+    ...WAIT_OPTIONS,
+  },
   columns: SERVER_COLUMNS,
   example: 'skerry server start web-1',
-  run: async (context, { server, yes, ...waits }) => {
-    const { skerry, terminal } = context;
+  run: async (context, { server, yes, maxPrice: max_price_usd, ...waits }) => {
+    const { skerry } = context;
     const found = await findServer(skerry, server);
-    if (found.suspended_reason === 'not_renewed') await confirm(terminal, yes, describeCharge(found));
-    await waitForStatus(context, waits, await skerry.servers.start(found.id), 'running', 'start');
+    const quote = await confirmCharge(context, found, yes);
+    const begun = await skerry.servers.start(found.id, omitUndefined({ quote, max_price_usd }));
+    await waitForStatus(context, waits, begun, 'running', 'start');
   },
 });
+
+/** Returns the quote that was confirmed; undefined if nothing is charged. */
+async function confirmCharge(
+  { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
+  server: Server,
+  yes: boolean,
+): Promise<string | undefined> {
+  if (server.suspended_reason !== 'not_renewed') return undefined;
+  const quote = await skerry.quotes.create({ operation: 'server.start', resource: server.id });
+  await confirm(terminal, yes, describeCharge(server, quote));
+  return quote.id;
+}
 
 async function waitForStatus(
   context: Context,
@@ -43,10 +61,9 @@ async function waitForStatus(
   await waitAndShowServer(context, waits, begun, (wait) => waitForServer(context.skerry, begun, goal, wait));
 }
 
-/** The service charges the current price. It may have changed since, and the API does not show it. */
-function describeCharge({ name, id, billing_months, price_usd_cycle }: Server): string {
+function describeCharge({ name, id, billing_months }: Server, { due_now_usd }: Quote): string {
   const cycle = billing_months === 1 ? 'another month' : `another ${billing_months} months`;
-  const price = `${formatUsd(price_usd_cycle)} USD (or the new price if it has changed)`;
+  const price = `${formatUsd(due_now_usd ?? 0)} USD`;
   return `charge ${price} for ${cycle} of server ${name} (${id}), which was not renewed, and power it on`;
 }
 

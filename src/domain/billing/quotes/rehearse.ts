@@ -1,0 +1,165 @@
+/**
+ * Rehearses an operation: its price, and the refusal that it would get now. It uses the checks and prices of
+ * the operation itself, but locks and writes nothing.
+ */
+import { fail, insufficientBalance, unknownReference } from '../../../kernel/fail.ts';
+import { parseId, readCode } from '../../../kernel/ids.ts';
+import type { PartialOrder, QuotedOperation } from '../../../spec/schemas/quote.ts';
+import type { StartBody } from '../../../spec/schemas/server-actions.ts';
+import { findPlan } from '../../../store/catalogue/catalogue.ts';
+import { findOfferedPlan } from '../../../store/catalogue/offers.ts';
+import { findGroup } from '../../../store/firewall.ts';
+import { readBalance } from '../../../store/ledger/ledger.ts';
+import { findOwnServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { offeredNow } from '../../catalogue/offers.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import { resolveOrderedGroups } from '../../firewall/applied-to.ts';
+import {
+  type CyclePrice,
+  type PricedCycle,
+  priceDeletion,
+  priceFrom,
+  priceOrder,
+  priceStart,
+} from '../../servers/billing/price.ts';
+import { checkOrder } from '../../servers/deploy/create.ts';
+import { requireDeployable } from '../../servers/deploy/deploy.ts';
+import { readUserData } from '../../servers/deploy/inputs.ts';
+import { requireDriver } from '../../servers/hardware.ts';
+import { requireReadyFor } from '../../servers/lock-server.ts';
+import { readPriceLimits, requireWithinLimits } from './limits.ts';
+
+/** The entries that an operation books, and the renewal after it. */
+export interface OperationPrice {
+  /** Negative: it comes back to the balance. */
+  readonly lines: readonly { readonly description: string; readonly cents: bigint }[];
+  /** Null: the server ends. */
+  readonly cycleEndsAt: Date | null;
+  /** Null: no cycle follows. */
+  readonly renewal: { readonly at: Date; readonly cents: bigint } | null;
+}
+
+export interface Rehearsal {
+  /** Null: it has no price, because its plan is unknown. */
+  readonly price: OperationPrice | null;
+  /** The region that its request names, for policies. */
+  readonly region: string | null;
+  /** Refuses as the operation would. */
+  readonly check: () => Promise<void>;
+}
+
+interface RehearsalCall<Params> {
+  readonly service: Service;
+  readonly actor: CustomerActor;
+  /** `srv_…` as received; empty: the operation has none. */
+  readonly resource: string;
+  readonly params: Params;
+}
+
+export const REHEARSALS = {
+  'server.create': rehearseOrder,
+  'server.start': rehearseStart,
+  'server.delete': rehearseDeletion,
+} satisfies Record<QuotedOperation, (call: RehearsalCall<never>) => Promise<Rehearsal>>;
+
+async function rehearseOrder(call: RehearsalCall<PartialOrder>): Promise<Rehearsal> {
+  const { service, params } = call;
+  const plan = await findPlan(service.reads, readCode(params.plan) ?? '');
+  const { region, billing_months: billingMonths = 1, auto_renew: renews = true } = params;
+  const regionId = readCode(region ?? '') ?? null;
+  const cycle = plan && priceOrder({ plan, regionId, billingMonths }, service.clock.now());
+  return {
+    price: cycle ? priceOfCycle(cycle, renews ? cycle : null) : null,
+    region: region ?? null,
+    check: () => checkOrderNow(call),
+  };
+}
+
+async function checkOrderNow({ service, actor, params }: RehearsalCall<PartialOrder>): Promise<void> {
+  const userData = readUserData(params.user_data_b64);
+  const { plan, facts, priceLimits } = await checkOrder(service, actor, params, userData);
+  const { region_id: regionId } = facts;
+  if (regionId === null) await requireStockSomewhere(service, plan.id);
+  const billingMonths = params.billing_months ?? 1;
+  await requireDeployable(service, actor, { plan, regionId, billingMonths, priceLimits });
+  const { firewall_groups: groups = [] } = params;
+  if (groups.length === 0) return;
+  const find = (id: string) => findGroup(service.db, actor.customerId, id);
+  await resolveOrderedGroups(service, plan.category, groups, find);
+}
+
+async function requireStockSomewhere(service: Service, planId: string): Promise<void> {
+  const offered = await findOfferedPlan(service.db, offeredNow(service), planId);
+  if (offered?.available_in.length === 0) fail('out_of_stock', {}, 'This plan is sold out in every region.');
+}
+
+async function rehearseStart(call: RehearsalCall<StartBody>): Promise<Rehearsal> {
+  const { service } = call;
+  const server = await findServer(call);
+  const cycle = await priceStart(service.db, server, service.clock.now());
+  return {
+    price: cycle
+      ? priceOfCycle(cycle, await nextPrice(service, { ...server, paid_until: cycle.paidUntil }, cycle))
+      : priceOfNothing(server, await nextPrice(service, server)),
+    region: null,
+    check: () => checkStart(call, server, cycle),
+  };
+}
+
+async function checkStart(
+  { service, actor, resource, params }: RehearsalCall<StartBody>,
+  server: ServerRow,
+  cycle: PricedCycle | null,
+): Promise<void> {
+  await requireReadyFor(service.db, server, 'start');
+  if (server.status !== 'suspended') requireDriver(service, server);
+  const needCents = cycle?.cycleCents ?? 0n;
+  const limits = readPriceLimits(service, actor, { operation: 'server.start', resource }, params);
+  requireWithinLimits(limits, needCents);
+  if (needCents === 0n) return;
+  const haveCents = await readBalance(service.db, actor.customerId);
+  if (haveCents < needCents) insufficientBalance(haveCents, needCents);
+}
+
+async function rehearseDeletion(call: RehearsalCall<object>): Promise<Rehearsal> {
+  const server = await findServer(call);
+  const refund = priceDeletion(server);
+  const lines = refund ? [{ description: refund.description, cents: -refund.cents }] : [];
+  return {
+    price: { lines, cycleEndsAt: null, renewal: null },
+    region: null,
+    check: () => requireReadyFor(call.service.db, server, 'destroy'),
+  };
+}
+
+async function findServer({ service, actor, resource }: RehearsalCall<unknown>): Promise<ServerRow> {
+  const id = parseId('server', resource) ?? unknownReference('resource');
+  return (await findOwnServer(service.reads, actor.customerId, id)) ?? unknownReference('resource');
+}
+
+/** Returns the price of the cycle after the paid one; null if none follows. */
+async function nextPrice(
+  service: Service,
+  server: ServerRow,
+  { monthCents, cycleCents }: Partial<CyclePrice> = {},
+): Promise<CyclePrice | null> {
+  if (!server.auto_renew || server.status === 'destroying') return null;
+  const current = {
+    ...server,
+    price_cents_month: monthCents ?? server.price_cents_month,
+    price_cents_cycle: cycleCents ?? server.price_cents_cycle,
+  };
+  return await priceFrom(service.db, current, server.paid_until);
+}
+
+function priceOfCycle(cycle: PricedCycle, next: CyclePrice | null): OperationPrice {
+  return {
+    lines: [{ description: cycle.description, cents: cycle.cycleCents }],
+    cycleEndsAt: cycle.paidUntil,
+    renewal: next && { at: cycle.paidUntil, cents: next.cycleCents },
+  };
+}
+
+function priceOfNothing({ paid_until: paidUntil }: ServerRow, next: CyclePrice | null): OperationPrice {
+  return { lines: [], cycleEndsAt: paidUntil, renewal: next && { at: paidUntil, cents: next.cycleCents } };
+}

@@ -1,0 +1,84 @@
+/** Prices in the panel: nothing above them is charged, and they are those of quotes. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseId } from '../../../src/kernel/ids.ts';
+import { PanelClient, textOf } from '../../support/panel-client.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+const ORDER = { product: 'vps', plan: 's1', region: 'par', os: 'debian-12', billing: 1 };
+
+let world: World;
+let customer: SessionClient;
+let panel: PanelClient;
+let api: V1Client;
+
+before(async () => {
+  world = await startWorld({ SKERRY_RATE_CAPACITY: '1000', SKERRY_QUOTAS: 'servers=2' });
+  customer = await world.customer();
+  await world.addBalance(customer, 10_000n);
+  panel = PanelClient.forUrl(world.url, { cookie: customer.cookie });
+  api = V1Client.forUrl(world.url, await createApiToken(customer));
+});
+after(() => world.close());
+
+async function order(): Promise<{ readonly id: string; readonly price: number }> {
+  const deployed = await customer.post('/deploy-api.php', { ...ORDER, root_password: 'a long enough one' });
+  assert.equal(deployed.body.ok, true);
+  const [server] = (await api.get('/servers')).body.data;
+  return { id: server.id, price: server.price_usd_cycle };
+}
+
+const quoteOf = async (operation: string, resource: string) =>
+  (await api.post('/quotes', { operation, resource })).body;
+
+describe('prices of operations in the panel', () => {
+  it('a server that has never run says what deleting it returns', async () => {
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
+    const { id } = await order();
+    const { credit_usd } = await quoteOf('server.delete', id);
+    const { text } = await panel.open(`/servers/${id}/settings`);
+    assert.match(textOf(text), new RegExp(`never run, so we refund \\$${credit_usd.toFixed(2)} `));
+    await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
+    await world.settle();
+    const ran = textOf((await panel.open(`/servers/${id}/settings`)).text);
+    assert.match(ran, /We don’t refund the current cycle/);
+  });
+
+  it('powering on a suspended server charges at most the price that its page showed', async () => {
+    const { id, price } = await order();
+    await world.settle();
+    // A month later, the session would have ended.
+    await world.opened.db.run(
+      `update servers set status = 'suspended', suspended_reason = 'not_renewed', auto_renew = false,
+                          suspended_at = now(), resume_to = 'running', paid_until = created_at,
+                          destroy_at = now() + interval '14 days', bill_at = null
+        where id = $1`,
+      [parseId('server', id)],
+    );
+    const page = await panel.open(`/servers/${id}`);
+    const { due_now_usd } = await quoteOf('server.start', id);
+    assert.equal(due_now_usd, price);
+    assert.match(textOf(page.text), new RegExp(`Powering it on charges \\$${price.toFixed(2)} for 1 month`));
+    await world.opened.db.run(`update servers set price_cents_cycle = price_cents_cycle + 100`);
+    const before = (await api.get('/billing/ledger')).body.data.length;
+    const dearer = await panel.submit(page, 'start', {});
+    assert.equal(dearer.status, 409);
+    assert.match(
+      textOf(dearer.text),
+      new RegExp(`This costs \\$${(price + 1).toFixed(2)} now, .* Nothing was`),
+    );
+    assert.equal((await api.get('/billing/ledger')).body.data.length, before);
+    const again = await panel.submit(await panel.open(`/servers/${id}`), 'start', {});
+    assert.match(again.location ?? '', /done=server_starting/);
+    const [charge] = (await api.get('/billing/ledger')).body.data;
+    assert.equal(charge.amount_usd, -(price + 1));
+    await world.settle();
+  });
+
+  it('the total of an order says why the order would be refused', async () => {
+    const { text } = await panel.open('/servers/new?plan=s1&region=par');
+    assert.match(text, /<p class="problem">An account can have at most 2 servers; delete one first\.<\/p>/);
+  });
+});
