@@ -62,6 +62,7 @@ export interface Document {
 
 export interface ApiOperation {
   readonly id: string;
+  /** Names the page that describes it. */
   readonly tag: string;
   readonly method: string;
   /** Below /v1, with parameters such as `{id}`. */
@@ -94,7 +95,7 @@ function toOperation(document: Document, path: string, method: string, raw: RawO
   const [[type = '', body] = []] = Object.entries(raw.requestBody?.content ?? {});
   return {
     id: raw.operationId,
-    tag: raw.tags[0] ?? '',
+    tag: pageTag(raw.tags[0] ?? '', path),
     method,
     path,
     summary: raw.summary,
@@ -114,6 +115,11 @@ function toOperation(document: Document, path: string, method: string, raw: RawO
       $ref === undefined ? [] : { status: code, code: refName({ $ref }) },
     ),
   };
+}
+
+/** One page would be too long for servers and all that is done to them. */
+function pageTag(tag: string, path: string): string {
+  return tag === 'servers' && path.startsWith('/servers/{id}/') ? 'server_operations' : tag;
 }
 
 /** Replaces references in a schema, at any depth. No schema of the document refers to itself. */
