@@ -59,7 +59,8 @@ export async function insertTransfer(
               booked_at = ${nextBooking('$created_at')},
               negative_since = ${whileNegative('negative_since')},
               negative_check_at = ${whileNegative('negative_check_at')}
-        where customer_id = $customer_id and ($delta > 0 or $mayOverdraw or balance_cents + $delta >= 0)
+        where customer_id = $customer_id
+          and ($delta::bigint > 0 or $mayOverdraw or balance_cents + $delta >= 0)
        returning balance_cents, booked_at)
      insert into transfers (${COLUMNS}, balance_after_cents, booked_at)
      select ${parametersFor(COLUMNS)}, balance_cents, booked_at from moved

@@ -119,6 +119,11 @@ describe('a charge', () => {
     assert.deepEqual([last.amountCents, last.balanceAfterCents], [-1n, 0n]);
   });
 
+  it('amounts beyond 32 bits are booked', async () => {
+    assert.equal((await give(5_000_000_000n)).balanceAfterCents, 5_000_000_000n);
+    assert.equal((await take(4_999_999_999n)).balanceAfterCents, 1n);
+  });
+
   it('a charge above the balance is rejected and takes nothing', async () => {
     await give(500n);
     await assert.rejects(take(501n), (error: unknown) => {
