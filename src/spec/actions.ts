@@ -82,6 +82,9 @@ export const ACTIONS = [
   'snapshot.fail',
   'snapshot.delete',
   'snapshot.move',
+  'backup_policy.replace',
+  // Was missed.
+  'backup.miss',
   'firewall_group.create',
   'firewall_group.update',
   'firewall_group.replace_rules',

@@ -29,6 +29,11 @@ export const EVENTS = {
     when: 'a snapshot failed, or the machine that had it was lost',
     additive: true,
   },
+  'backup.failed': {
+    key: 'backup_policy',
+    when: 'two backups of a server in a row failed or were missed',
+    additive: true,
+  },
   'volume.attached': { key: 'volume', when: 'a volume was attached' },
   'volume.detached': { key: 'volume', when: 'a volume was detached' },
   'volume.lost': {

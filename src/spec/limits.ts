@@ -53,6 +53,11 @@ export const LIMITS = {
   rulePortMaxChars: 255,
   ruleNoteMaxChars: 255,
   userDataMaxBytes: 64 * 1024,
+  /** Backups of one server. They do not count as its snapshots. */
+  backupsKept: 7,
+  backupsKeptMax: 30,
+  /** How long the backups of a deleted server are kept. */
+  backupsOfDeletedServerDays: 30,
   volumeMinGb: 10,
   volumeMaxGb: 4_096,
   imageUploadMaxBytes: 4 * 1024 ** 3,

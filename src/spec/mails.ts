@@ -80,6 +80,13 @@ export interface MailData {
     readonly snapshots: readonly string[];
     readonly more: number;
   };
+  /** Two backups of a server in a row failed or were missed. */
+  backups_failed: {
+    readonly server: string;
+    readonly failedAt: Date;
+    /** The time of the last backup that is ready; null if there is none. */
+    readonly lastReadyAt: Date | null;
+  };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
     readonly plan: string;
@@ -221,6 +228,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   server_destroyed: { when: 'a suspended server was deleted after the grace period' },
   server_lost: { when: 'the machine that a server ran on was lost' },
   storage_lost: { when: 'volumes or snapshots were lost with the machine that had them' },
+  backups_failed: { when: 'two backups of a server in a row failed or were missed' },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

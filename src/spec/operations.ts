@@ -48,6 +48,8 @@ export const OPERATIONS = [
   'snapshots.get',
   'snapshots.update',
   'servers.restore',
+  'backup_policies.get',
+  'backup_policies.replace',
   'snapshots.delete',
   'firewall_groups.list',
   'firewall_groups.create',

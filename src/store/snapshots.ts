@@ -24,6 +24,7 @@ export interface SnapshotRow {
   /** Decimal text with two decimals; 0 until ready. */
   readonly size_gb: string;
   readonly status: SnapshotStatus;
+  readonly type: 'manual' | 'backup';
   readonly labels: Readonly<Record<string, string>>;
   readonly protect_delete: boolean;
   /** When the host was lost that had it. */
@@ -33,9 +34,9 @@ export interface SnapshotRow {
 }
 
 const COLUMNS = `id, customer_id, server_id, region_id, disk_gb, image_id, generation, shared, begun, name,
-  size_gb, status, labels, protect_delete, lost_at, expires_at, created_at`;
+  size_gb, status, type, labels, protect_delete, lost_at, expires_at, created_at`;
 
-const NEW = `id, customer_id, server_id, region_id, disk_gb, image_id, name, labels, protect_delete,
+const NEW = `id, customer_id, server_id, region_id, disk_gb, image_id, name, type, labels, protect_delete,
   expires_at, created_at`;
 
 export type NewSnapshot = Omit<
@@ -116,6 +117,7 @@ const SNAPSHOT_PAGE_SOURCE = {
   filters: {
     status: { where: 'status = $status', indexed: true },
     name: { where: 'name = $name', indexed: true },
+    type: { where: 'type = $type' },
     label: byLabels('labels'),
   },
 } as const satisfies Partial<PageSource>;
@@ -133,7 +135,7 @@ function sortsFor(filter: PageRequest['filter']): PageSource['sorts'] {
   };
 }
 
-/** Pages through the customer's snapshots. Filters: `server`, `status`, `name`, `label`. */
+/** Pages through the customer's snapshots. Filters: `server`, `status`, `name`, `type`, `label`. */
 export async function pageSnapshots(
   tx: Sql,
   customerId: string,
@@ -147,7 +149,7 @@ export async function pageSnapshots(
   }
   const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
-  // The quota bounds the snapshots of one server. `offset 0` makes the planner read them first: it cannot
+  // Quota and policy bound the snapshots of one server. `offset 0` makes the planner read them first: it cannot
   // know that the other filters and the order would scan far more rows.
   const from = `(select * from snapshots
     where customer_id = $customerId and server_id = $serverId offset 0) as of_server`;
@@ -155,15 +157,18 @@ export async function pageSnapshots(
   return await readPage<SnapshotRow>(tx, few, { ...page, filter });
 }
 
-/** Counts the customer's snapshots of all servers, up to `limit`. */
+/** Counts the customer's snapshots of all servers, without backups, up to `limit`. */
 export async function countSnapshots(tx: Sql, customerId: string, limit: number): Promise<number> {
-  return await countUpTo(tx, 'snapshots where customer_id = $customerId', { customerId, limit });
+  return await countUpTo(tx, `snapshots where customer_id = $customerId and type = 'manual'`, {
+    customerId,
+    limit,
+  });
 }
 
-/** Counts the server's snapshots; the quota bounds them. The caller holds the server's lock. */
+/** Counts the server's snapshots, without backups; the quota bounds them. The caller holds the server's lock. */
 export async function countServerSnapshots(tx: Sql, customerId: string, serverId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from snapshots where customer_id = $1 and server_id = $2`,
+    `select count(*) from snapshots where customer_id = $1 and server_id = $2 and type = 'manual'`,
     [customerId, serverId],
   );
   return Number(row?.count ?? 0n);

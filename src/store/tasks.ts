@@ -5,12 +5,13 @@
 import type { Sql } from '../kernel/sql.ts';
 
 /**
- * The kind of a task. `subject` is the id of the volume, snapshot, server (`filter`, `traffic`, `rdns`,
- * `move`, `lost_server`), image, password reset request, or of the customer whose account is being deleted.
+ * The kind of a task. `subject` is the id of the volume, snapshot, server (`backup`, `filter`, `traffic`,
+ * `rdns`, `move`, `lost_server`), image, password reset request, or of the customer whose account is being deleted.
  */
 export type TaskKind =
   | 'volume'
   | 'snapshot'
+  | 'backup'
   | 'filter'
   | 'traffic'
   | 'image_remove'

@@ -9,6 +9,7 @@ import { settleLostServer } from '../domain/servers/lost/settle.ts';
 import { continueDiskMove } from '../domain/servers/moves/disk-steps.ts';
 import { continueMove } from '../domain/servers/moves/start.ts';
 import { applyTraffic } from '../domain/servers/traffic.ts';
+import { ensureBackup } from '../domain/snapshots/backups/ensure.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
 import { ensureVolume } from '../domain/volumes/ensure.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
@@ -46,6 +47,7 @@ interface TaskRule {
 const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
   volume: { subject: 'volume', ensure: ensureVolume },
   snapshot: { subject: 'snapshot', ensure: ensureSnapshot },
+  backup: { subject: 'server', ensure: ensureBackup },
   filter: { subject: 'server', ensure: applyFilter },
   traffic: { subject: 'server', ensure: applyTraffic },
   image_remove: { subject: 'customImage', ensure: removeImageBlob },

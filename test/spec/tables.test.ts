@@ -142,7 +142,7 @@ test('the events are those of the specification, and additional ones are marked'
   const added = Object.entries(EVENTS).filter(([, event]) => 'additive' in event);
   assert.deepEqual(
     added.map(([name]) => name),
-    ['server.lost', 'snapshot.failed', 'volume.lost', 'topup.reversed'],
+    ['server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost', 'topup.reversed'],
   );
   assert.deepEqual(
     Object.keys(EVENTS).filter((name) => !added.some(([other]) => other === name)),

@@ -4,7 +4,7 @@ import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
 import { FirewallGroups, FirewallRules } from './resources/firewalls.ts';
 import { Servers } from './resources/servers.ts';
-import { Snapshots, Volumes } from './resources/storage.ts';
+import { BackupPolicies, Snapshots, Volumes } from './resources/storage.ts';
 import { Deliveries, Webhooks } from './resources/webhooks.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import type { Server, Snapshot, Topup } from './types.ts';
@@ -17,6 +17,7 @@ import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
  */
 export class Skerry {
   readonly auditEvents: AuditEvents;
+  readonly backupPolicies: BackupPolicies;
   readonly balance: Balances;
   readonly deliveries: Deliveries;
   readonly events: Events;
@@ -40,6 +41,7 @@ export class Skerry {
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
     this.auditEvents = new AuditEvents(transport);
+    this.backupPolicies = new BackupPolicies(transport);
     this.balance = new Balances(transport);
     this.deliveries = new Deliveries(transport);
     this.events = new Events(transport);

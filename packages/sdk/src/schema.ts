@@ -818,6 +818,32 @@ export interface paths {
         patch: operations["snapshots.update"];
         trace?: never;
     };
+    "/servers/{id}/backup-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the backup policy of a server
+         * @description Scope: `read`.
+         */
+        get: operations["backup_policies.get"];
+        /**
+         * Set the backup policy of a server
+         * @description Turns backups on or off, and replaces their schedule. A backup is a snapshot of `type` `backup`: list, restore, and delete it like any other. Backups do not count as snapshots of the quotas. When a new one is ready, we delete the oldest above `keep`, except protected ones. After two in a row that failed or were missed, we send `backup.failed`. Backups of a deleted server expire after 30 days.
+         *
+         *     Scope: `write`.
+         */
+        put: operations["backup_policies.replace"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/firewall/groups": {
         parameters: {
             query?: never;
@@ -1529,6 +1555,11 @@ export interface components {
             size_gb: number;
             /** @enum {string} */
             status: "creating" | "ready" | "error";
+            /**
+             * @description Backups are created on the schedule of their server.
+             * @enum {string}
+             */
+            type: "manual" | "backup";
             labels: {
                 [key: string]: string;
             };
@@ -1547,6 +1578,49 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
+        };
+        BackupPolicy: {
+            /** @constant */
+            object: "backup_policy";
+            /** @description Id of the server. */
+            server: string;
+            enabled: boolean;
+            /** @enum {string} */
+            every: "day" | "week";
+            /**
+             * @description Only for weekly backups.
+             * @enum {string|null}
+             */
+            weekday: "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | null;
+            /** @description A backup starts within this hour of the day, in UTC. */
+            hour_utc: number;
+            /** @description Number of backups. The oldest is deleted when a new one is ready. */
+            keep: number;
+            /** @description The hour in which the next backup starts; null while disabled. */
+            window: {
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                start: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                end: string;
+            } | null;
+            /** @description US dollars per cycle. 0: backups are free. */
+            price_usd_cycle: number;
+            /** @description How the last backup ended. `missed`: it could not start in its hour. */
+            last: {
+                /** @enum {string} */
+                status: "success" | "error" | "missed";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                at: string;
+            } | null;
         };
         Image: {
             /** @description Opaque: `img_…` is official, `custom_…` is uploaded. */
@@ -2076,7 +2150,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2107,7 +2181,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2147,7 +2221,7 @@ export interface components {
              */
             event: string;
             /** @enum {string} */
-            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
@@ -2218,7 +2292,7 @@ export interface components {
             /** @constant */
             object: "event";
             /** @enum {string} */
-            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -4457,6 +4531,7 @@ export interface operations {
                 "filter[server]"?: string;
                 "filter[status]"?: "creating" | "ready" | "error";
                 "filter[name]"?: string;
+                "filter[type]"?: "manual" | "backup";
                 /** @description A label as `key:value`. Repeat it for labels that must all match. */
                 label?: string[];
             };
@@ -4695,6 +4770,105 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "backup_policies.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupPolicy"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "backup_policies.replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true,
+                 *       "every": "week",
+                 *       "weekday": "sunday",
+                 *       "hour_utc": 3,
+                 *       "keep": 4
+                 *     }
+                 */
+                "application/json": {
+                    enabled: boolean;
+                    /**
+                     * @description Default: `day`.
+                     * @enum {string}
+                     */
+                    every?: "day" | "week";
+                    /**
+                     * @description Required for weekly backups.
+                     * @enum {string|null}
+                     */
+                    weekday?: "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | null;
+                    /** @description A backup starts within this hour of the day, in UTC. Default: 0. */
+                    hour_utc?: number;
+                    /** @description Number of backups. The oldest is deleted when a new one is ready. Default: 7. */
+                    keep?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupPolicy"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];
@@ -5225,7 +5399,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     /** @default true */
                     active?: boolean;
                 };
@@ -5345,7 +5519,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
                     active?: boolean;
                 };
             };
@@ -5421,7 +5595,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
-                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
             };
             header?: never;
             path: {
@@ -5508,8 +5682,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */

@@ -14,10 +14,12 @@ import {
   insertSnapshot,
   isBeingRestored,
   lockSnapshot,
+  type NewSnapshot,
+  type SnapshotRow,
   updateSnapshot as updateRow,
 } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
-import type { CustomerActor, Service } from '../context.ts';
+import type { Actor, CustomerActor, Service } from '../context.ts';
 import { requireExpiry } from '../expiry.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
@@ -37,33 +39,54 @@ export async function createSnapshot(
   const { name, expiresAt } = readBody(body, service.clock.now());
   const created = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
-    const { customerId } = actor;
-    const server = await lockServerFor(tx, customerId, shownServerId, 'snapshot');
+    const server = await lockServerFor(tx, actor.customerId, shownServerId, 'snapshot');
     if (!(await serverCapabilities(service, tx, server)).snapshots) {
       fail('unavailable', { field: '' }, 'Snapshots are not available on the hardware of this server.');
     }
     await requireSnapshotQuota(service, tx, server);
-    const row = await insertSnapshot(tx, {
-      id: newId(now),
-      customer_id: customerId,
-      server_id: server.id,
-      region_id: server.region_id,
-      disk_gb: server.disk_gb,
-      image_id: server.image_id,
+    const row = await beginSnapshot(tx, server, {
+      actor,
+      type: 'manual',
       name,
       labels: body.labels ?? {},
       protect_delete: body.protection?.delete ?? false,
       expires_at: expiresAt,
-      created_at: now,
+      now,
     });
     const snapshot = snapshotObject(row);
-    await enqueueTask(tx, { kind: 'snapshot', subject: row.id, now });
-    await recordAudit(tx, { actor, action: 'snapshot.create', resource: snapshot.id }, now);
     await actor.saveResponse?.(tx, snapshot);
     return snapshot;
   });
   service.wake();
   return created;
+}
+
+type SnapshotStart = Pick<NewSnapshot, 'name' | 'type' | 'labels' | 'protect_delete' | 'expires_at'> & {
+  readonly actor: Actor;
+  readonly now: Date;
+};
+
+/** Begins a snapshot of a server that the caller locked and checked. */
+export async function beginSnapshot(
+  tx: Sql,
+  server: ServerRow,
+  { actor, now, ...given }: SnapshotStart,
+): Promise<SnapshotRow> {
+  const { customer_id: customerId } = server;
+  const row = await insertSnapshot(tx, {
+    ...given,
+    id: newId(now),
+    customer_id: customerId,
+    server_id: server.id,
+    region_id: server.region_id,
+    disk_gb: server.disk_gb,
+    image_id: server.image_id,
+    created_at: now,
+  });
+  await enqueueTask(tx, { kind: 'snapshot', subject: row.id, now });
+  const resource = formatId('snapshot', row.id);
+  await recordAudit(tx, { actor, action: 'snapshot.create', resource, customerId }, now);
+  return row;
 }
 
 /** The server's lock makes the count per server exact, and the balance's lock the count per customer. */
@@ -156,9 +179,20 @@ export async function deleteSnapshot(service: Service, actor: CustomerActor, sho
         'A server is being restored from this snapshot. Delete it when the restore is done.',
       );
     }
-    await deleteRow(tx, id);
-    await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
-    await recordAudit(tx, { actor, action: 'snapshot.delete', resource: formatId('snapshot', id) }, now);
+    await dropSnapshot(tx, snapshot, actor, now);
   });
   service.wake();
+}
+
+/** Deletes a snapshot that the caller locked and checked; its task removes the driver's copy. */
+export async function dropSnapshot(
+  tx: Sql,
+  { id, customer_id: customerId }: SnapshotRow,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  await deleteRow(tx, id);
+  await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
+  const resource = formatId('snapshot', id);
+  await recordAudit(tx, { actor, action: 'snapshot.delete', resource, customerId }, now);
 }

@@ -4,6 +4,7 @@
  * only its due time.
  */
 import { formatId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
@@ -21,7 +22,7 @@ import {
   type SnapshotRow,
   type SnapshotWork,
 } from '../../store/snapshots.ts';
-import type { TaskResult } from '../../store/tasks.ts';
+import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
@@ -89,12 +90,18 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotSt
     if (!row) return;
     const { customer_id: customerId } = row;
     await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);
+    await continueBackups(tx, row, now);
     const [action, result] = ready
       ? (['snapshot.finish', 'ok'] as const)
       : (['snapshot.fail', 'error'] as const);
     const resource = formatId('snapshot', id);
     await recordAudit(tx, { actor: systemActor(now), action, resource, result, customerId }, now);
   });
+}
+
+/** The end of a backup belongs to the policy of its server, too. */
+async function continueBackups(tx: Sql, { type, server_id: subject }: SnapshotRow, now: Date): Promise<void> {
+  if (type === 'backup') await enqueueTask(tx, { kind: 'backup', subject, now });
 }
 
 /** Its host is lost. What is left of it on record needs no driver. */
@@ -107,6 +114,7 @@ async function recordLoss(service: Service, { id, status }: SnapshotWork): Promi
     const { customer_id: customerId } = row;
     const { event: type } = findTransition(SNAPSHOT_TRANSITIONS, status, 'lost');
     await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);
+    await continueBackups(tx, row, now);
     const audit = { action: 'snapshot.fail', resource: formatId('snapshot', id), result: 'error' } as const;
     await recordAudit(tx, { actor: systemActor(now), ...audit, customerId }, now);
   });

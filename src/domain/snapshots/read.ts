@@ -58,6 +58,7 @@ export function snapshotObject(row: SnapshotRow): Snapshot {
     name: row.name,
     size_gb: Number(row.size_gb),
     status: row.status,
+    type: row.type,
     labels: row.labels,
     protection: { delete: row.protect_delete },
     expires_at: row.expires_at && formatRfc3339(row.expires_at),

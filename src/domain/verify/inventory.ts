@@ -177,6 +177,14 @@ export const VOLUME_INVARIANTS: readonly Invariant[] = [
         and not exists (select from tasks t where t.kind = 'snapshot' and t.subject = n.id)`,
   },
   {
+    name: 'backups have a task',
+    description: 'each server whose backups are enabled, or of which a backup is in progress, has its task',
+    source: 'backup_policies',
+    violations: `select b.server_id from backup_policies b
+      where (b.enabled or b.snapshot_id is not null)
+        and not exists (select from tasks t where t.kind = 'backup' and t.subject = b.server_id)`,
+  },
+  {
     name: 'only ready snapshots have a size',
     description: 'a snapshot that is not ready has no size',
     source: 'snapshots',

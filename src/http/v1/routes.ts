@@ -3,6 +3,7 @@
 import type { Route } from './route.ts';
 import { ACCOUNT_ROUTES } from './routes/account.ts';
 import { AUDIT_ROUTES } from './routes/audit.ts';
+import { BACKUP_ROUTES } from './routes/backups.ts';
 import { BILLING_ROUTES } from './routes/billing.ts';
 import { PLAN_ROUTES, REGION_ROUTES } from './routes/catalogue.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route[] = [
   ...QUOTE_ROUTES,
   ...VOLUME_ROUTES,
   ...SNAPSHOT_ROUTES,
+  ...BACKUP_ROUTES,
   ...FIREWALL_ROUTES,
   ...WEBHOOK_ROUTES,
   ...AUDIT_ROUTES,

@@ -14,6 +14,8 @@ import {
   Time,
 } from './parts.ts';
 
+export const SNAPSHOT_TYPES = ['manual', 'backup'] as const;
+
 const EXPIRES = {
   ...Time,
   description:
@@ -28,6 +30,7 @@ export const Snapshot = Type.Object({
   name: Type.String(),
   size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
   status: oneOf(SNAPSHOT_STATUSES),
+  type: oneOf(SNAPSHOT_TYPES, { description: 'Backups are created on the schedule of their server.' }),
   labels: ShownLabels,
   expires_at: nullable(EXPIRES),
   protection: Protection,

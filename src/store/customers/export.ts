@@ -91,9 +91,16 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'snapshots',
     ids: { id: 'snapshot', server_id: 'server' },
-    rows: `select id, server_id, name, status, labels, protect_delete, size_gb::text,
+    rows: `select id, server_id, name, status, type, labels, protect_delete, size_gb::text,
              region_id as region, ${IMAGE}, expires_at, created_at
              from snapshots where customer_id = $1 order by created_at`,
+  },
+  {
+    name: 'backup_policies',
+    ids: { server_id: 'server' },
+    rows: `select b.server_id, enabled, every, weekday, hour_utc, keep, next_at, last_status, last_at
+             from backup_policies b join servers s on s.id = b.server_id
+            where s.customer_id = $1 order by b.server_id`,
   },
   {
     name: 'images',

@@ -60,6 +60,7 @@ function sample(name: string): MailData {
       ...{ changedAt: NOW, webhook: 'whk_abc', url: `https://hooks.example/${name}`, byToken: false },
       ...{ country: 'XX', isLast: true },
     },
+    backups_failed: { server: name, failedAt: NOW, lastReadyAt: null },
     account_deleted: { deletedAt: NOW },
   };
 }
@@ -115,6 +116,10 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
   storage_lost: [
     'Volumes or snapshots were lost',
     ...['gave it up at 2026-03-01 12:30 UTC', 'Volumes: web-1', 'Snapshots: nightly', '3 more are not'],
+  ],
+  backups_failed: [
+    'Backups of web-1 fail',
+    ...['the last at 2026-03-01 12:30 UTC', 'It has no other backup', 'https://panel.example/servers'],
   ],
   price_change: [
     'New price for plan web-1 from 2026-03-08',

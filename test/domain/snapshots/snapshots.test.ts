@@ -64,6 +64,7 @@ describe('a snapshot', () => {
       name: 'first',
       size_gb: 0,
       status: 'creating',
+      type: 'manual',
       protection: { delete: false },
       labels: {},
       expires_at: null,

@@ -89,6 +89,7 @@ export const SNAPSHOTS: LongList = {
           disk_gb: '10',
         },
         ...{ image_id: IMAGE_ID_SQL, generation: '1', status: valueSql('creating', 'ready', 'error') },
+        type: valueSql('backup', 'manual', 'manual'),
         labels: LABELS_SQL,
       },
     },
@@ -105,8 +106,10 @@ export const SNAPSHOTS: LongList = {
   ],
   scanning: {
     perCustomer: QUOTAS.snapshots,
-    filters: { label: [...LABEL_VALUES, 'word:none'] },
+    filters: { label: [...LABEL_VALUES, 'word:none'], type: ['backup', 'manual'] },
     combinations: [
+      { type: 'backup', server: publicIdOf('server', 1) },
+      { type: 'backup', status: 'ready', label: 'word:old' },
       { label: TWO_LABELS },
       { label: 'word:old', status: 'ready' },
       { label: 'word:old', name: 'old' },

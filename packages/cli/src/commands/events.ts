@@ -25,6 +25,7 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'server.destroyed': true,
   'snapshot.ready': true,
   'snapshot.failed': true,
+  'backup.failed': true,
   'volume.attached': true,
   'volume.detached': true,
   'topup.pending': true,

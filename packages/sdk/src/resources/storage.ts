@@ -1,9 +1,11 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type {
+  BackupPolicy,
   CreateSnapshot,
   CreateVolume,
   ListQuery,
+  SetBackupPolicy,
   Snapshot,
   UpdateSnapshot,
   UpdateVolume,
@@ -72,5 +74,20 @@ export class Snapshots extends Resource {
 
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.remove((api) => api.DELETE('/snapshots/{id}', byId(id)), options);
+  }
+}
+
+/** Backups of servers on a schedule: snapshots of the type `backup`. */
+export class BackupPolicies extends Resource {
+  get(server: string, options?: CallOptions): Promise<BackupPolicy> {
+    return this.transport.run((api) => api.GET('/servers/{id}/backup-policy', byId(server)), options);
+  }
+
+  /** Turns backups on or off, and replaces their schedule. */
+  replace(server: string, body: SetBackupPolicy, options?: CallOptions): Promise<BackupPolicy> {
+    return this.transport.run(
+      (api) => api.PUT('/servers/{id}/backup-policy', { ...byId(server), body }),
+      options,
+    );
   }
 }

@@ -98,6 +98,22 @@ export const SERVER_MAILS = {
     };
   },
 
+  backups_failed(data, panel) {
+    const server = sanitizeLine(data.server);
+    const last = data.lastReadyAt;
+    return {
+      subject: `Backups of ${server} fail`,
+      paragraphs: [
+        `Two backups in a row of your server ${server} failed or were missed, the last at ` +
+          `${formatUtc(data.failedAt)}. ` +
+          (last === null ? 'It has no other backup.' : `The latest backup is from ${formatUtc(last)}.`),
+        'A backup is missed while the server is powered on, rebuilt, or moved during its whole hour, and ' +
+          'if all backups that you keep are protected against deletion. We try again at the next time.',
+        serversLink(panel),
+      ],
+    };
+  },
+
   storage_lost(data) {
     const listed = (noun: string, names: readonly string[]) =>
       names.length === 0 ? [] : [`${noun}: ${names.map((name) => sanitizeLine(name)).join(', ')}`];

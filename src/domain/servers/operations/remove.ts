@@ -1,7 +1,9 @@
 /** Step `remove`: removes the machine and its disk, then releases host, addresses, and the server's row. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
+import { LIMITS } from '../../../spec/limits.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
+import { expireBackups } from '../../../store/backups.ts';
 import { findLossOfServer, forgetMachine, lockLoss } from '../../../store/inventory/lost-hosts.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
@@ -9,7 +11,7 @@ import { cancelQueuedMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
 import { deleteServer, findServer, type ServerRow } from '../../../store/servers/servers.ts';
-import { enqueueTask } from '../../../store/tasks.ts';
+import { enqueueTask, enqueueTasks } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
@@ -48,9 +50,18 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await recordEvent(tx, { customerId: server.customer_id, type: event, object: serverObject(server) }, now);
     await auditServer(tx, server, 'server.remove', now);
     await cancelQueuedMove(tx, server.id);
+    await expireBackupsOf(tx, server, now);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });
+}
+
+/** Backups cost nothing beyond their server, so they stay for a limited time. */
+async function expireBackupsOf(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  const { id: serverId, customer_id: customerId } = server;
+  const expiresAt = new Date(now.getTime() + LIMITS.backupsOfDeletedServerDays * DAY_MS);
+  const subjects = await expireBackups(tx, { customerId, serverId, expiresAt });
+  await enqueueTasks(tx, { kind: 'snapshot', subjects, now });
 }
 
 /** Returns the lost host that may still use the addresses of the server; null if none does. */

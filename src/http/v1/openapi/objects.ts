@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { Account, Limit } from '../../../spec/schemas/account.ts';
 import { ApiToken, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../../spec/schemas/audit-event.ts';
+import { BackupPolicy } from '../../../spec/schemas/backup-policy.ts';
 import { Balance, LedgerEntry } from '../../../spec/schemas/balance.ts';
 import { Event } from '../../../spec/schemas/event.ts';
 import { FirewallGroup, FirewallRule } from '../../../spec/schemas/firewall.ts';
@@ -27,6 +28,7 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   Metrics,
   Console,
   Snapshot,
+  BackupPolicy,
   Image,
   Plan,
   PlanCycle,

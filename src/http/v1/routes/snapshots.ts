@@ -2,7 +2,7 @@
 import { createSnapshot, deleteSnapshot, patchSnapshot } from '../../../domain/snapshots/change.ts';
 import { getSnapshot, listSnapshots } from '../../../domain/snapshots/read.ts';
 import { BY_AGE_OR_NAME, BY_LABEL } from '../../../spec/lists.ts';
-import { Snapshot, SnapshotBody, SnapshotPatch } from '../../../spec/schemas/snapshot.ts';
+import { SNAPSHOT_TYPES, Snapshot, SnapshotBody, SnapshotPatch } from '../../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES } from '../../../spec/states.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
@@ -18,6 +18,7 @@ export const SNAPSHOT_ROUTES: readonly Route[] = [
         server: { about: 'The id of a server.' },
         status: { allowed: SNAPSHOT_STATUSES },
         name: {},
+        type: { allowed: SNAPSHOT_TYPES },
         ...BY_LABEL,
       },
     },

@@ -152,6 +152,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'snapshots.get': ({ snapshot }) => caseFor('snapshot', snapshot),
   'servers.restore': ({ server, snapshot }) =>
     caseFor('server', server.running, { body: { snapshot }, places: [inBody('snapshot', 'snapshot')] }),
+  'backup_policies.get': ({ server }) => caseFor('server', server.running),
+  'backup_policies.replace': ({ server }) =>
+    caseFor('server', server.running, {
+      body: { enabled: true, every: 'week', weekday: 'sunday', hour_utc: 3, keep: 4 },
+    }),
   'snapshots.update': ({ snapshot }) =>
     caseFor('snapshot', snapshot, {
       body: { name: 'kept', expires_at: LATER, labels: {}, protection: { delete: false } },
