@@ -1,6 +1,7 @@
 /** A server's volumes and snapshots. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
+import type { BackupPolicy } from '../../spec/schemas/backup-policy.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { day, section, statusBadge, table } from '../parts/components.ts';
@@ -9,6 +10,7 @@ import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { protectedNote } from '../parts/protection.ts';
+import { backupsSection } from './backups.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 interface StorageData extends ServerPage {
@@ -16,6 +18,7 @@ interface StorageData extends ServerPage {
   /** Detached volumes in its region. */
   readonly free: readonly Volume[];
   readonly snapshots: readonly Snapshot[];
+  readonly policy: BackupPolicy;
   /** Snapshots of other servers that are ready to restore. */
   readonly fromOtherServers: readonly Snapshot[];
   readonly forms: FormContext;
@@ -27,6 +30,7 @@ export function storageView(data: StorageData): View {
     'storage',
     html`${section('Volumes', volumesSection(data))}
 ${section('Snapshots', snapshotsSection(data))}
+${backupsSection(data)}
 ${section('Restore', restoreForm(data))}`,
   );
 }
@@ -92,9 +96,10 @@ function snapshotsSection(data: StorageData): Html {
     data.snapshots.length > 0 &&
     table({
       caption: 'Snapshots of this server',
-      columns: ['Name', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
+      columns: ['Name', 'Type', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
       rows: data.snapshots.map((snapshot) => [
         html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
+        snapshot.type === 'backup' ? 'Backup' : 'Manual',
         statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
         snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
         day(snapshot.created_at),

@@ -59,6 +59,12 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     fields: { name: 'clicked again' },
   },
   {
+    form: ['/servers/{id}/storage', 'backups'],
+    once: 'backup_policy.replace',
+    at: (estate) => running(estate, '/storage'),
+    fields: { enabled: 'on', keep: '3' },
+  },
+  {
     form: ['/servers/{id}/storage', 'restore'],
     once: 'server.restore',
     at: (estate) => running(estate, '/storage'),

@@ -15,6 +15,7 @@ import { LOGIN_COMMANDS } from './login.ts';
 import { PLAN_COMMANDS } from './plan.ts';
 import { quote } from './quote.ts';
 import { REGION_COMMANDS } from './region.ts';
+import { SERVER_BACKUPS } from './server/backups.ts';
 import { openConsole } from './server/console.ts';
 import { create } from './server/create.ts';
 import { remove } from './server/delete.ts';
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
   remove,
   ...SERVER_POWER,
   ...SERVER_REINSTALL,
+  ...SERVER_BACKUPS,
   openConsole,
   metrics,
   ssh,

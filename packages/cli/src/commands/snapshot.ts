@@ -19,7 +19,7 @@ import { DELETE_PROTECTION, protectionColumn, protectionField } from './protecti
 
 const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
   ...fields<Snapshot>('id', 'name', 'status', 'size_gb'),
-  ...hidden(fields<Snapshot>('server')),
+  ...hidden(fields<Snapshot>('server', 'type')),
   labelColumn(),
   protectionColumn<Snapshot>(),
   ...hidden(times<Snapshot>('expires_at')),
@@ -27,6 +27,7 @@ const SNAPSHOT_COLUMNS: readonly Column<Snapshot>[] = [
 ];
 
 const STATUSES = ['creating', 'ready', 'error'] as const;
+const TYPES = ['manual', 'backup'] as const;
 const SNAPSHOT = { word: 'snapshot', about: 'Name or ID', find: findSnapshot, calls: FIND_SNAPSHOT };
 
 const list = listCommand({
@@ -38,6 +39,7 @@ const list = listCommand({
       completionKind: 'server',
     }),
     status: text('status', 'Filter by status', { choices: STATUSES }),
+    type: text('type', 'Filter by type', { choices: TYPES }),
     name: text('name', 'Filter by name'),
     label: LABEL_FILTER,
   },

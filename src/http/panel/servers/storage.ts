@@ -1,13 +1,16 @@
 /** The volumes and snapshots of a server. */
+import { getBackupPolicy } from '../../../domain/snapshots/backups/policy.ts';
 import { listSnapshots } from '../../../domain/snapshots/read.ts';
 import { listVolumes } from '../../../domain/volumes/read.ts';
+import { DAILY } from '../../../panel/servers/backups.ts';
 import { storageView } from '../../../panel/servers/storage.ts';
 import { serverPagePath } from '../../../spec/paths.ts';
+import type { BackupPolicy } from '../../../spec/schemas/backup-policy.ts';
 import type { Snapshot } from '../../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../../spec/schemas/volume.ts';
-import { field } from '../../form.ts';
+import { type Form, field } from '../../form.ts';
 import { readAllPages } from '../choices.ts';
-import { bodyReader, dateTime, text, untrimmedText } from '../field-readers.ts';
+import { bodyReader, dateTime, isChecked, number, text, untrimmedText } from '../field-readers.ts';
 import { page, restForm } from '../page-types.ts';
 import { checkTypedName, loadServer, redirectToServer, SERVER_PATH, type ServerContext } from './overview.ts';
 
@@ -24,20 +27,30 @@ async function render(context: ServerContext) {
     readAllPages({ ...NEWEST_FIRST, filter }, (each) =>
       listSnapshots(context.service, context.customer(), each),
     );
-  const [attached, near, own, ready] = await Promise.all([
+  const [policy, attached, near, own, ready] = await Promise.all([
+    getBackupPolicy(context.service, context.customer(), id),
     volumes({ attached_to: id }),
     volumes({ region }),
     snapshots({ server: id }),
     snapshots({ status: 'ready' }),
   ]);
   return storageView({
-    ...{ ...page, attached, snapshots: own, forms: context.forms },
+    ...{ ...page, policy, attached, snapshots: own, forms: context.forms },
     free: near.filter(({ attached_to }) => attached_to === null),
     fromOtherServers: ready.filter(({ server }) => server !== id),
   });
 }
 
 const storagePath = (id: string) => serverPagePath(id, 'storage');
+
+function readPolicy(form: Form): object {
+  const schedule = field(form, 'schedule');
+  const isDaily = schedule === DAILY;
+  return {
+    ...bodyReader({ enabled: isChecked, hour_utc: number, keep: number })(form),
+    ...(isDaily ? { every: 'day' } : { every: 'week', weekday: schedule }),
+  };
+}
 
 export const SERVER_STORAGE_PAGE = page({
   path: `${SERVER_PATH}/storage`,
@@ -61,6 +74,12 @@ export const SERVER_STORAGE_PAGE = page({
       operation: 'snapshots.create',
       body: bodyReader({ name: untrimmedText, expires_at: dateTime }),
       done: ({ server }) => ({ to: storagePath(server), notice: 'snapshot_begun' }),
+    }),
+    backups: restForm<BackupPolicy>({
+      operation: 'backup_policies.replace',
+      body: readPolicy,
+      fieldNames: { every: 'schedule', weekday: 'schedule' },
+      done: ({ server }) => ({ to: storagePath(server), notice: 'saved' }),
     }),
     restore: restForm({
       operation: 'servers.restore',
