@@ -149,8 +149,8 @@ export async function pageSnapshots(
   }
   const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
-  // Quota and policy bound the snapshots of one server. `offset 0` makes the planner read them first: it cannot
-  // know that the other filters and the order would scan far more rows.
+  // Quota and policy bound the snapshots of one server. `offset 0` makes the planner read them first: it
+  // cannot know that the other filters and the order would scan far more rows.
   const from = `(select * from snapshots
     where customer_id = $customerId and server_id = $serverId offset 0) as of_server`;
   const few = { ...pages, from, where: 'true', values: { customerId, serverId } };
@@ -165,7 +165,7 @@ export async function countSnapshots(tx: Sql, customerId: string, limit: number)
   });
 }
 
-/** Counts the server's snapshots, without backups; the quota bounds them. The caller holds the server's lock. */
+/** Counts the server's snapshots, without backups: the quota bounds them. The caller holds its lock. */
 export async function countServerSnapshots(tx: Sql, customerId: string, serverId: string): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
     `select count(*) from snapshots where customer_id = $1 and server_id = $2 and type = 'manual'`,

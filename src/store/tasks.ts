@@ -6,7 +6,8 @@ import type { Sql } from '../kernel/sql.ts';
 
 /**
  * The kind of a task. `subject` is the id of the volume, snapshot, server (`backup`, `filter`, `traffic`,
- * `rdns`, `move`, `lost_server`), image, password reset request, or of the customer whose account is being deleted.
+ * `rdns`, `move`, `lost_server`), image, password reset request, or of the customer whose account is being
+ * deleted.
  */
 export type TaskKind =
   | 'volume'

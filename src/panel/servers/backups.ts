@@ -19,7 +19,8 @@ export function backupsSection(data: BackupsData): Html | false {
   const { policy } = data;
   return section(
     'Backups',
-    html`<p>A backup is a snapshot that we take on a schedule. Backups are free, and listed with the snapshots.</p>
+    html`<p>A backup is a snapshot that we take on a schedule. Backups are free, and listed with the
+snapshots.</p>
 ${policy.enabled && backupDetails(policy)}
 ${policyForm(data)}`,
   );

@@ -213,7 +213,7 @@ describe('backups', () => {
     assert.equal((await failures()).length, 2);
   });
 
-  it('a server that cannot be copied in its hour misses its backup, and a suspended one does not', async () => {
+  it('a server misses its backup if it is busy for the whole hour, but not while suspended', async () => {
     await setPolicy(DAILY);
     await serverIs('installing');
     await runNext();

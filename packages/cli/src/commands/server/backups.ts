@@ -35,7 +35,7 @@ const set = command({
   name: 'server set-backups',
   about: 'Back up a server every day or week, or stop',
   help:
-    'Options that you omit keep their value. Backups are snapshots: restore one with `skerry server restore`.\n' +
+    'Options that you omit keep their value. Restore a backup with `skerry server restore`.\n' +
     'Backups that exist are kept when you turn them off.',
   operations: ['backup_policies.get', 'backup_policies.replace', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
