@@ -91,6 +91,7 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     labels: {},
     protect_delete: false,
     protect_rebuild: false,
+    never_started: false,
     billing_months: 1,
     auto_renew: true,
     price_cents_month: 500n,

@@ -30,6 +30,8 @@ export interface MachineSpec {
    * keeps its own; `filter` of the driver replaces it.
    */
   readonly filter?: Filter | null;
+  /** A new machine is created without being powered on. Its install begins when it is. */
+  readonly createdOff?: true;
 }
 
 export interface MachineImage {

@@ -32,6 +32,8 @@ export const SERVER_TRANSITIONS = [
   { from: null, trigger: 'create', to: 'provisioning', event: 'server.created' },
   { from: 'provisioning', trigger: 'install_begins', to: 'installing' },
   { from: 'installing', trigger: 'install_completes', to: 'running', event: 'server.running' },
+  // It was ordered with `start: false`.
+  { from: 'installing', trigger: 'created_stopped', to: 'stopped', event: 'server.stopped' },
   { from: 'installing', trigger: 'rebuild_completes', to: 'running', event: 'server.rebuilt' },
   // The driver refused a rebuild or restore: the previous disk still exists, so the previous status returns.
   { from: 'installing', trigger: 'go_back_running', to: 'running' },

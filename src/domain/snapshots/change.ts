@@ -43,6 +43,8 @@ export async function createSnapshot(
     if (!(await serverCapabilities(service, tx, server)).snapshots) {
       fail('unavailable', { field: '' }, 'Snapshots are not available on the hardware of this server.');
     }
+    if (server.never_started)
+      fail('conflict_state', {}, 'This server was never started, so its disk is empty. Start it first.');
     await requireSnapshotQuota(service, tx, server);
     const row = await beginSnapshot(tx, server, {
       actor,

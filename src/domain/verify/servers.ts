@@ -129,10 +129,11 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'install secrets are deleted',
-    description: 'no server that has run still has its root password hash or user data',
+    description: 'no server that was started still has its root password hash or user data',
     source: `servers where status in ('running', 'stopped', 'suspended')`,
     violations: `select id from servers
       where status in ('running', 'stopped', 'suspended')
-        and (first_run_at is null or root_password_sealed is not null or user_data_sealed is not null)`,
+        and (first_run_at is null
+             or not never_started and (root_password_sealed is not null or user_data_sealed is not null))`,
   },
 ];

@@ -118,6 +118,11 @@ export const ServerBody = Type.Object(
       Type.Boolean({ description: 'Whether the next cycle is charged automatically. Default: true.' }),
     ),
     protection: Type.Optional(ServerProtectionPatch),
+    start: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the server is started. If not, it is `stopped`, and set up at its first start.',
+      }),
+    ),
     firewall_groups: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: LIMITS.firewallGroupsPerOrderMax,

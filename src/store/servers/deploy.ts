@@ -59,6 +59,7 @@ export interface DeployRow
     | 'labels'
     | 'protect_delete'
     | 'protect_rebuild'
+    | 'never_started'
     | 'billing_months'
     | 'auto_renew'
     | 'price_cents_month'
@@ -100,8 +101,8 @@ export interface DeployRow
 
 /** The columns of the server that the record has. */
 const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, ram_mb, disk_gb, ssh_keys,
-  ssh_public_keys, tags, labels, protect_delete, protect_rebuild, billing_months, auto_renew,
-  price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
+  ssh_public_keys, tags, labels, protect_delete, protect_rebuild, never_started, billing_months,
+  auto_renew, price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
   user_data_sealed`;
 
 /** A dedicated machine has its own disk. */

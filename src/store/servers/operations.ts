@@ -60,6 +60,8 @@ export interface OperationRow {
   readonly host: string | null;
   /** The server's disk at the time of the claim. A rebuild or restore creates the next one. */
   readonly generation: number;
+  /** The server was created stopped, and its system has never booted. */
+  readonly never_started: boolean;
   readonly created_at: Date;
 }
 
@@ -81,7 +83,7 @@ export async function claimOperations(
       where o.id = due.id
      returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault,
                o.payload_sealed, o.snapshot_id, o.due_at, o.lease_id, coalesce(h.name, m.name) as host,
-               s.generation, o.created_at`,
+               s.generation, s.never_started, o.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
   );
 }
@@ -168,7 +170,7 @@ export async function advanceOperation(
   tx: Sql,
   operation: Omit<
     OperationRow,
-    'server_id' | 'host' | 'generation' | 'payload_sealed' | 'snapshot_id' | 'created_at'
+    'server_id' | 'host' | 'generation' | 'never_started' | 'payload_sealed' | 'snapshot_id' | 'created_at'
   >,
 ): Promise<boolean> {
   const changed = await tx.run(

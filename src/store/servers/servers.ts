@@ -29,6 +29,8 @@ export interface ServerRow {
   readonly labels: Record<string, string>;
   readonly protect_delete: boolean;
   readonly protect_rebuild: boolean;
+  /** It was created stopped, and its system has never booted. */
+  readonly never_started: boolean;
   /** Reverse DNS: address → host name. */
   readonly rdns: Record<string, string>;
   readonly billing_months: number;
@@ -63,6 +65,7 @@ export type ShownServerRow = Omit<
   | 'ram_mb'
   | 'disk_gb'
   | 'shared_disk'
+  | 'never_started'
   | 'price_cents_month'
   | 'suspended_at'
   | 'resume_to'
@@ -76,7 +79,7 @@ const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.
   s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at,
   s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
-  s.ram_mb, s.disk_gb, s.shared_disk, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
+  s.ram_mb, s.disk_gb, s.shared_disk, s.never_started, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
   s.frozen_at, s.throttled`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
@@ -233,17 +236,29 @@ export async function setServerStatus(
  */
 export async function setServerInstalled(
   tx: Sql,
-  change: { id: string; onNewDisk: boolean; now: Date },
+  change: { id: string; status?: ServerStatus; onNewDisk: boolean; now: Date },
 ): Promise<void> {
   await tx.run(
     `update servers
-        set status = 'running', first_run_at = coalesce(first_run_at, $2), updated_at = $2,
+        set status = $4::text, first_run_at = coalesce(first_run_at, $2), updated_at = $2,
             generation = generation + case when $3 then 1 else 0 end,
             bill_at = coalesce(bill_at, paid_until - ${LOW_BALANCE_WINDOW_SQL}),
-            root_password_sealed = null, user_data_sealed = null
+            ${afterFirstBoot(`$4::text = 'running'`)}
       where id = $1`,
-    [change.id, change.now, change.onNewDisk],
+    [change.id, change.now, change.onNewDisk, change.status ?? 'running'],
   );
+}
+
+/** Records that a server that was created stopped has booted. */
+export async function markStarted(tx: Sql, id: string): Promise<void> {
+  await tx.run(`update servers set ${afterFirstBoot('true')} where id = $1`, [id]);
+}
+
+/** Until it has booted, another host that replaces a lost one needs the secrets of its install. */
+function afterFirstBoot(hasBooted: string): string {
+  const secrets = ['root_password_sealed', 'user_data_sealed'];
+  const kept = secrets.map((column) => `${column} = case when not (${hasBooted}) then ${column} end`);
+  return `never_started = not (${hasBooted}), ${kept.join(', ')}`;
 }
 
 const CHANGEABLE =

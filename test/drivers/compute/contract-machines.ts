@@ -26,6 +26,21 @@ export function machinesContract(fixture: ContractFixture): void {
     assert.deepEqual(await fixture.observe(id), { id, host, state: 'running', generation: 1, rescue: false });
   });
 
+  it('a machine that is created off stays off, and installs when it is powered on', async (t) => {
+    const spec = fixture.spec({ id: fixture.newMachineId(t), createdOff: true });
+    for (const _ of ['once', 'again']) {
+      await fixture.driver.ensure(spec);
+      assert.equal((await fixture.observe(spec.id)).state, 'stopped');
+    }
+    await fixture.driver.superviseMachines();
+    assert.equal((await fixture.observe(spec.id)).state, 'stopped');
+    await fixture.driver.power(spec.id, 'on');
+    assert.equal((await fixture.observe(spec.id)).state, 'installing');
+    await fixture.waitForState(spec.id, 'running');
+    await fixture.driver.ensure(spec);
+    assert.equal((await fixture.observe(spec.id)).state, 'running');
+  });
+
   it('ensuring the same id twice yields one machine and leaves it running', async (t) => {
     const { id } = await fixture.startMachine(t);
     await fixture.driver.ensure(fixture.spec({ id }));

@@ -101,6 +101,7 @@ export async function readOrder(
     protection: body.protection,
     billingMonths: body.billing_months ?? 1,
     autoRenew: body.auto_renew ?? true,
+    start: body.start,
     rootPasswordHash: null,
     userData,
     eurPerUsd: null,

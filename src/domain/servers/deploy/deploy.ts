@@ -44,6 +44,8 @@ export interface DeployOrder {
   readonly protection?: { readonly delete?: boolean; readonly rebuild?: boolean } | undefined;
   readonly billingMonths: CycleMonths;
   readonly autoRenew: boolean;
+  /** False: it is created stopped. */
+  readonly start?: boolean | undefined;
   /** crypt(3) hash; null: only keys sign in. */
   readonly rootPasswordHash: string | null;
   readonly userData: Uint8Array | null;
@@ -196,6 +198,7 @@ function prepareDeploy(
     labels: { ...order.labels },
     protect_delete: order.protection?.delete ?? false,
     protect_rebuild: order.protection?.rebuild ?? false,
+    never_started: order.start === false,
     rdns: {},
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,

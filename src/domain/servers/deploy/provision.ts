@@ -43,7 +43,11 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   if (!facts?.host) return await advance(service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
   const filter = await readFilter(service, operation.server_id);
-  const spec = { ...buildMachineSpec(service, machine, facts), filter };
+  const spec = {
+    ...buildMachineSpec(service, machine, facts),
+    filter,
+    ...(operation.never_started ? { createdOff: true as const } : {}),
+  };
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => service.compute.ensure(spec),
@@ -83,11 +87,18 @@ export const INSTALL_TIMEOUT_MS = 20 * MINUTE_MS;
 /** Consecutive attempts without an answer (some minutes) before leaving the host. */
 const SILENT_ATTEMPTS_MAX = 12;
 
-/** Step `observe`: checks all first installs with one driver call and completes those that run. */
+/**
+ * Step `observe`: checks all first installs with one driver call and completes those that run, or that are
+ * off as they should be.
+ */
 export const observeInstalls = observationStep(async (service, operation, seen) => {
-  if (seen?.state === 'running') return await completeOperation(service, operation);
+  const { never_started: staysOff } = operation;
+  if (seen?.state === (staysOff ? 'stopped' : 'running')) return await completeOperation(service, operation);
   // An install only progresses in a machine that is on. If powering it on fails, the next poll retries.
   if (seen?.state === 'stopped') await setPower(service, operation, 'on');
+  // An earlier version of its host has powered it on.
+  if (staysOff && (seen?.state === 'installing' || seen?.state === 'running'))
+    await setPower(service, operation, 'off');
   const result = nextInstallStep(service, operation, seen);
   await advance(service, operation, result);
   if (result.fault) {
@@ -107,6 +118,7 @@ function nextInstallStep(
   const leaveHost = { step: 'leave_host', fault: 'the install took too long' } as const;
   switch (seen?.state) {
     case 'installing':
+    case 'running':
     case 'stopped':
       return isTimedOut ? leaveHost : { inMs: POLL_INTERVAL_MS };
     case 'absent':

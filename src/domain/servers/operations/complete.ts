@@ -6,6 +6,7 @@ import { setPaidUntil } from '../../../store/billing/cycles.ts';
 import type { OperationKind, OperationRow } from '../../../store/servers/operations.ts';
 import {
   findServer,
+  markStarted,
   type ServerRow,
   setServerInstalled,
   setServerStatus,
@@ -50,22 +51,25 @@ export async function completeOperation(service: Service, operation: OperationRo
     }
     if (isInstall) {
       if (kind === 'provision' && server.paid_until <= now) await restartFirstCycle(tx, server, now);
-      await setServerInstalled(tx, { id: server.id, onNewDisk: kind !== 'provision', now });
+      await setServerInstalled(tx, { id: server.id, status: to, onNewDisk: kind !== 'provision', now });
     } else {
       // Also when the status stays the same: a reboot must update `updated_at`.
       await setServerStatus(tx, { id: server.id, status: to, now });
+      if (kind === 'start' && server.never_started) await markStarted(tx, server.id);
     }
     if (POWER_ON_KINDS.includes(kind)) await recheckAttachedVolumes(tx, [server.id], now);
     const updated = (await findServer(tx, server.id)) ?? server;
     const object = serverObject(updated);
     if (event) await recordEvent(tx, { customerId: updated.customer_id, type: event, object }, now);
-    if (isInstall) await auditServer(tx, updated, 'server.run', now);
+    if (isInstall) await auditServer(tx, updated, to === 'running' ? 'server.run' : 'server.stop', now);
     if (pendingFreezeChange(updated)) await applyFreeze(tx, service, updated.id, now);
   });
 }
 
 /** The transition, where it is not that of the kind. */
-function triggerOf({ kind, step }: OperationRow, { status, shared_disk: isShared }: ServerRow) {
+function triggerOf({ kind, step }: OperationRow, server: ServerRow) {
+  const { status, shared_disk: isShared } = server;
+  if (kind === 'provision' && server.never_started) return 'created_stopped';
   if (kind === 'start' && status === 'suspended') return 'resume_running';
   // Another host runs the disk that a lost one had: nothing was rebuilt.
   return step === 'wait_replaced' && isShared ? 'install_completes' : null;

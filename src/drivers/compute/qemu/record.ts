@@ -10,7 +10,10 @@ import { isId, type Layout } from './layout.ts';
 import { releaseReserve } from './space.ts';
 
 /** The spec without the fields that only an install needs. */
-export type StoredSpec = Omit<MachineSpec, 'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation'>;
+export type StoredSpec = Omit<
+  MachineSpec,
+  'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation' | 'createdOff'
+>;
 
 export interface MachineRecord {
   readonly spec: StoredSpec;

@@ -77,10 +77,10 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
   const inserted = await tx.run(
     `insert into sim.machines
        (id, host, cpu, ram_mb, disk_gb, shared_disk, generation, installed, filter, booted_at, on_since,
-        install_ends_at)
+        install_ends_at, off_at)
      values ($id, $host, $cpu, $ramMb, $diskGb, $sharedDisk, $generation, $installed::jsonb,
              $filter::jsonb, $now, $now,
-             $installEndsAt)
+             $installEndsAt, $offAt)
      on conflict (id) do nothing`,
     {
       ...spec,
@@ -89,6 +89,7 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
       filter: filterText(spec),
       now,
       installEndsAt: installEndsAt(spec.image, now, installS),
+      offAt: spec.createdOff ? now : null,
     },
   );
   // This host is locked, so a concurrent call must have created it on another host.

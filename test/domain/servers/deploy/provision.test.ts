@@ -33,6 +33,21 @@ describe('provisioning', () => {
     await world.assertInvariants();
   });
 
+  it('a server that is ordered stopped is stopped, also on a host that powers it on', async () => {
+    for (const isEarlierHost of [false, true]) {
+      const id = await region.order({ start: false });
+      await region.runDueWork();
+      if (isEarlierHost) await world.service.compute.power(id, 'on');
+      await world.runUntilIdle();
+      const server = serverObject(await region.server(id));
+      assert.equal(server.status, 'stopped');
+      assert.notEqual(server.ipv4, null);
+      assert.equal((await region.machine(id))?.state, 'stopped');
+    }
+    assert.ok(!(await region.events()).includes('server.running'));
+    await world.assertInvariants();
+  });
+
   it('an ordered server is a machine on the host that reserved it, with the promised resources', async () => {
     const id = await region.order({ name: 'mail-2' });
     await world.runUntilIdle();

@@ -39,7 +39,8 @@ export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<
     await requireInstallable(host, spec);
     await requireFreeAddresses(host, spec);
     await writeInstallFiles(host, spec, { isFirst: true });
-    return { ...newInstallRecord(spec), filter: spec.filter ?? null, traffic: DEFAULT_TRAFFIC };
+    const power = spec.createdOff ? 'off' : 'on';
+    return { ...newInstallRecord(spec), power, filter: spec.filter ?? null, traffic: DEFAULT_TRAFFIC };
   });
 }
 
