@@ -188,6 +188,9 @@ function advancedFields({ given, forms }: DeployData, fields: Fields): Html {
   return html`${fields.checkbox('auto_renew', 'Renew automatically if your balance covers it', {
     value: !given.has('sent') || given.has('auto_renew'),
   })}
+${fields.checkbox('stay_off', 'Don’t start it yet: its first start sets it up', {
+  value: given.has('stay_off'),
+})}
 <details${open && new Html(' open')}><summary>Tags, labels, and user data</summary>
 ${fields.textarea('tags', 'Tags', { value: value('tags'), rows: 3, hint: 'One per line.' })}
 ${labelsField(fields, 'Labels', value('labels'))}

@@ -45,6 +45,7 @@ const FIELD_READERS = {
   tags: lines,
   labels: pairs,
   auto_renew: isChecked,
+  start: (form: Form) => (form.has('stay_off') ? false : undefined),
   firewall_groups: checkedIds,
   user_data_b64: encodeUserData,
 };

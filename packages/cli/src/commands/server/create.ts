@@ -47,6 +47,7 @@ export const create = command({
     deleteProtection: DELETE_PROTECTION,
     rebuildProtection: REBUILD_PROTECTION,
     maxPrice: decimal('usd', 'Charge nothing if the first cycle costs more, in US dollars', { min: 0 }),
+    noStart: flag('Create the server without starting it; its first start sets it up'),
     noAutoRenew: flag('Suspend the server at the end of the cycle instead of renewing it'),
     ...IDEMPOTENCY_OPTIONS,
     ...WAIT_OPTIONS,
@@ -72,6 +73,7 @@ export const create = command({
       ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
+      ...(options.noStart ? { start: false } : {}),
     } as CreateServer;
     const lookupCommand = ['skerry', 'server', 'list', '--name', name];
     const created = await createOnce(
@@ -80,15 +82,13 @@ export const create = command({
       (once) => skerry.servers.create(body, once),
     );
     const show = (seen: Server) => output.show(seen, SERVER_COLUMNS);
-    const goal = { isDone: isRunning, explain: () => explainFailure(skerry, created) };
+    const wanted = options.noStart ? 'stopped' : 'running';
+    const isDone = (seen: Server | null) => seen?.status === wanted;
+    const goal = { isDone, explain: () => explainFailure(skerry, created) };
     const wait = (polls: PollOptions) => waitForServer(skerry, created, goal, polls);
     await waitAndShow(context, options, name, created, wait, show);
   },
 });
-
-function isRunning(server: Server | null): boolean {
-  return server?.status === 'running';
-}
 
 /** A server that ends before its first run is refunded in full. */
 async function explainFailure(skerry: Skerry, { id, name, price_usd_cycle }: Server): Promise<string> {
