@@ -92,6 +92,7 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     protect_delete: false,
     protect_rebuild: false,
     never_started: false,
+    snapshot_id: null,
     billing_months: 1,
     auto_renew: true,
     price_cents_month: 500n,

@@ -113,7 +113,7 @@ export interface HostFinding {
 
 /**
  * The kind of failure: for `host`, try another host; for `transient`, try again; for `refused`, neither
- * helps. For `waiting`, the host is receiving a file that the call needs: try again, however often.
+ * helps. For `waiting`, the host is receiving or copying a file that the call needs: try again, however often.
  */
 export type ComputeFault = 'host' | 'transient' | 'refused' | 'waiting';
 
@@ -176,7 +176,10 @@ export interface ComputeDriver {
    * same id twice is one machine. Null if the driver has no shared storage.
    */
   readonly revive: ((spec: MachineSpec) => Promise<void>) | null;
-  /** Creates the machine on its host and starts its install. The same id twice is one machine. */
+  /**
+   * Creates the machine on its host and starts its install. The same id twice is one machine. Refuses a
+   * snapshot of the spec as `restore` does.
+   */
   ensure(spec: MachineSpec): Promise<void>;
   /**
    * Deletes the machine and its disks on any host, detaching its volumes first. Succeeds if it doesn't exist.

@@ -30,6 +30,11 @@ export interface MachineSpec {
    * keeps its own; `filter` of the driver replaces it.
    */
   readonly filter?: Filter | null;
+  /**
+   * A new machine gets the disk of this snapshot instead of its image. If the image has cloud-init, the system
+   * sets itself up again, with the host name, keys, password, and user data of the spec.
+   */
+  readonly snapshotId?: string;
   /** A new machine is created without being powered on. Its install begins when it is. */
   readonly createdOff?: true;
 }

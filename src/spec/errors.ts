@@ -41,6 +41,8 @@ export const V1_ISSUES = [
   'limit_reached',
   'protected',
   'price_changed',
+  'mismatch',
+  'wrong_state',
 ] as const;
 export type V1Issue = (typeof V1_ISSUES)[number];
 
@@ -175,6 +177,10 @@ export const FAILURES = {
   price_changed: failure(409, 'conflict_state', 'The price is higher than the most that you accept.', {
     issue: 'price_changed',
   }),
+  /** Two resources of a request that do not fit each other. */
+  mismatch: failure(200, 'unprocessable', 'These do not fit each other.', { issue: 'mismatch' }),
+  /** A resource in a body, in a state that does not allow the request. */
+  not_ready: failure(200, 'unprocessable', 'The resource is not ready.', { issue: 'wrong_state' }),
   not_cancellable: failure(200, 'conflict_state', 'Only an unpaid invoice can be canceled.'),
   account_frozen: failure(
     200,

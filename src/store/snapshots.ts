@@ -230,7 +230,11 @@ export async function deleteSnapshot(tx: Sql, id: string): Promise<void> {
   await tx.run(`delete from snapshots where id = $1`, [id]);
 }
 
-/** Whether a server is being restored from the snapshot. The caller holds the snapshot's lock. */
+/** Whether a server is being created or restored from the snapshot. The caller holds the snapshot's lock. */
 export async function isBeingRestored(tx: Sql, id: string): Promise<boolean> {
-  return (await tx.row(`select from operations where snapshot_id = $1 limit 1`, [id])) !== undefined;
+  const found = await tx.row(
+    `select from operations where snapshot_id = $1 and kind in ('provision', 'restore') limit 1`,
+    [id],
+  );
+  return found !== undefined;
 }

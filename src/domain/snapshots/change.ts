@@ -178,7 +178,7 @@ export async function deleteSnapshot(service: Service, actor: CustomerActor, sho
       fail(
         'conflict_state',
         {},
-        'A server is being restored from this snapshot. Delete it when the restore is done.',
+        'A server is being created or restored from this snapshot. Delete it when that is done.',
       );
     }
     await dropSnapshot(tx, snapshot, actor, now);

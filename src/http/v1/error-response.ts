@@ -86,6 +86,8 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   limit_reached: ({ limit }) => `is limited to ${limit}`,
   protected: () => 'protects this resource',
   price_changed: () => 'is less than the price',
+  mismatch: () => 'does not fit the rest of the request',
+  wrong_state: () => 'is in a state that does not allow this',
 };
 
 /** Builds the message of a validation error: one sentence for each field, from its item. */

@@ -40,6 +40,8 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   limit_reached: ({ limit }) => `You’ve reached the limit of ${formatNumber(limit)}.`,
   protected: () => 'This is protected. Turn the protection off first.',
   price_changed: ({ price_usd }) => `The price is now ${usd(Number(price_usd))}.`,
+  mismatch: () => 'Doesn’t fit your other choices.',
+  wrong_state: () => 'Not ready. Try again later, or choose another.',
 };
 
 /** Texts for fields that can be more specific than their issue. */

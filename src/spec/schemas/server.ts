@@ -99,7 +99,7 @@ export const ServerBody = Type.Object(
     name: Name,
     plan: Type.String({ examples: ['s1'] }),
     region: Type.String({ examples: ['par'] }),
-    image: Type.String({ description: 'Id of an image; see GET /images.' }),
+    image: Type.String({ description: 'Id of an image, or of a ready snapshot of the region.' }),
     ssh_keys: Type.Array(Type.String(), { minItems: 1, description: 'Ids of SSH keys; see GET /ssh-keys.' }),
     tags: Type.Optional(Tags),
     labels: Type.Optional(Labels),

@@ -80,6 +80,8 @@ export interface DeployRow
    * installs.
    */
   readonly machine_id: string | null;
+  /** The snapshot to install from; null: the image. */
+  readonly snapshot_id: string | null;
   readonly now: Date;
   readonly servers_max: number;
   readonly revenue_account: string;
@@ -174,8 +176,8 @@ server as (
          $now, $now
     from debit, place),
 operation as (
-  insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-  select $operation_id, $id, 'provision', 'ensure', $now, $now, $now from debit
+  insert into operations (id, server_id, kind, step, snapshot_id, placed_at, due_at, created_at)
+  select $operation_id, $id, 'provision', 'ensure', $snapshot_id::uuid, $now, $now, $now from debit
    where $machine_id::uuid is null),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,

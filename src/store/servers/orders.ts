@@ -1,5 +1,6 @@
 /** Resolves the references of a server order in one statement; deploy.ts has the next one. */
 import type { Sql } from '../../kernel/sql.ts';
+import type { SnapshotStatus } from '../../spec/states.ts';
 
 export interface OrderReferences {
   readonly customerId: string;
@@ -10,6 +11,36 @@ export interface OrderReferences {
   readonly sshKeys: readonly string[];
   /** Official images deprecated on or before this day (`YYYY-MM-DD`) no longer count. */
   readonly deprecationCutoff: string;
+}
+
+/** A snapshot that a server is ordered from, with the image of its server. */
+export interface OrderedSnapshotRow {
+  readonly id: string;
+  readonly region_id: string;
+  readonly disk_gb: number;
+  readonly shared: boolean;
+  /** Whether the virtual servers of its region have shared disks. */
+  readonly shares_disks: boolean;
+  readonly status: SnapshotStatus;
+  readonly image_id: string;
+  readonly image_type: 'official' | 'custom';
+  readonly cloud_init: boolean;
+}
+
+/** Finds the customer's own snapshot. `isLocked`: it is not deleted until the transaction ends. */
+export async function findOrderedSnapshot(
+  tx: Sql,
+  customerId: string,
+  id: string,
+  { isLocked = false }: { readonly isLocked?: boolean } = {},
+): Promise<OrderedSnapshotRow | undefined> {
+  return await tx.row<OrderedSnapshotRow>(
+    `select n.id, n.region_id, n.disk_gb, n.shared, r.disk_storage = 'shared' as shares_disks, n.status,
+            n.image_id, i.type as image_type, i.cloud_init
+       from snapshots n join regions r on r.id = n.region_id join images i on i.id = n.image_id
+      where n.id = $1 and n.customer_id = $2 ${isLocked ? 'for share of n' : ''}`,
+    [id, customerId],
+  );
 }
 
 /** Parts that were not found are null; missing keys are left out of `key_ids`. */

@@ -1,6 +1,7 @@
 /** The compute contract for volumes and snapshots. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ComputeError } from '../../../src/ports/compute.ts';
 import { type ContractFixture, failsAs, type TestScope } from './compute-world.ts';
 
 export function storageContract(fixture: ContractFixture): void {
@@ -109,6 +110,26 @@ export function storageContract(fixture: ContractFixture): void {
     assert.equal((await fixture.observe(tooSmall.id)).generation, 1);
   });
 
+  it('a machine is created from a snapshot, also after the machine of the snapshot is gone', async (t) => {
+    const source = await fixture.startMachine(t, { diskGb: 8 });
+    const snapshot = await createSnapshot(t, source.id);
+    await fixture.driver.remove(source.id);
+    const tooSmall = { id: fixture.newMachineId(t), diskGb: 4, snapshotId: snapshot };
+    await failsAs('refused', fixture.driver.ensure(fixture.spec(tooSmall)));
+    assert.equal((await fixture.observe(tooSmall.id)).state, 'absent');
+    const spec = fixture.spec({ id: fixture.newMachineId(t), diskGb: 8, snapshotId: snapshot });
+    await fixture.world.eventually(async () => await fixture.driver.ensure(spec).then(() => true, isWaiting));
+    await fixture.waitForState(spec.id, 'running');
+    await fixture.driver.removeSnapshot(snapshot);
+    await fixture.driver.ensure(spec);
+    assert.deepEqual(
+      [(await fixture.observe(spec.id)).state, (await fixture.observe(spec.id)).generation],
+      ['running', 1],
+    );
+    const late = { id: fixture.newMachineId(t), diskGb: 8, snapshotId: snapshot };
+    await failsAs('refused', fixture.driver.ensure(fixture.spec(late)));
+  });
+
   it('a finished restore can be repeated after its snapshot is deleted', async (t) => {
     const spec = await fixture.startMachine(t);
     const snapshot = await createSnapshot(t, spec.id);
@@ -126,4 +147,9 @@ export function storageContract(fixture: ContractFixture): void {
     await fixture.driver.rebuild({ ...spec, generation: 2 });
     await failsAs('refused', fixture.driver.snapshot(spec.id, fixture.newSnapshotId(t)));
   });
+}
+
+function isWaiting(error: unknown): false {
+  if (error instanceof ComputeError && error.fault === 'waiting') return false;
+  throw error;
 }

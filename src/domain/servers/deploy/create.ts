@@ -13,6 +13,7 @@ import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
+import { readOrderedSnapshot, requireStillThere } from './from-snapshot.ts';
 import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } from './inputs.ts';
 
 /**
@@ -54,14 +55,16 @@ async function placeOrder(
   groups: readonly string[] = [],
 ): Promise<Server> {
   const { saveResponse } = actor;
-  const custom = order.imageType === 'custom';
+  const snapshotId = order.snapshotId ?? null;
+  const custom = order.imageType === 'custom' && snapshotId === null;
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
+    if (snapshotId !== null) await requireStillThere(tx, actor.customerId, snapshotId);
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const needsTransaction = saveResponse !== undefined || custom || groups.length > 0;
+  const needsTransaction = saveResponse !== undefined || custom || snapshotId !== null || groups.length > 0;
   const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);
 }
@@ -88,13 +91,16 @@ export async function readOrder(
   body: ServerBody,
   userData: Buffer | null,
 ): Promise<DeployOrder> {
-  const { plan, facts, image, sshKeys, priceLimits } = await checkOrder(service, actor, body, userData);
+  const checked = await checkOrder(service, actor, body, userData);
+  const { plan, facts, snapshotId, sshKeys, priceLimits } = checked;
+  const image = checked.image ?? unknownReference('image');
   return {
     name: body.name,
     plan,
     regionId: facts.region_id ?? unknownReference('region'),
-    imageId: facts.image_id ?? unknownReference('image'),
-    imageType: image?.type ?? unknownReference('image'),
+    imageId: image.id,
+    imageType: image.type,
+    snapshotId,
     sshKeys,
     tags: body.tags ?? [],
     labels: body.labels ?? {},
@@ -112,7 +118,9 @@ export async function readOrder(
 interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys'> {
   readonly priceLimits: readonly PriceLimit[];
   readonly facts: ResolvedOrder;
+  /** That of the source, for an order from a snapshot. */
   readonly image: ReturnType<typeof readImageId>;
+  readonly snapshotId: string | null;
 }
 
 /** Resolves and checks the parts that the order has. Refuses as `createServer` would for them. */
@@ -136,14 +144,18 @@ export async function checkOrder(
   const { plan_id: planId } = facts;
   if (planId === null) return unknownReference('plan');
   if (body.region !== undefined && facts.region_id === null) return unknownReference('region');
-  if (body.image !== undefined && facts.image_id === null) return unknownReference('image');
+  const snapshot = await readOrderedSnapshot(service, actor, body.image, facts);
+  if (body.image !== undefined && facts.image_id === null && !snapshot) return unknownReference('image');
   const sshKeys = keys.map(
     (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
   );
-  requireCompatible(service, facts, image?.type, userData);
+  requireCompatible(service, facts, image?.type);
+  if (body.image !== undefined) requireCloudInit(snapshot ?? facts, userData);
   requireTagCount(service, body.tags ?? []);
   const priceLimits = readPriceLimits(service, actor, { operation: 'server.create', resource: null }, body);
-  return { plan: { ...facts, id: planId }, facts, image, sshKeys, priceLimits };
+  const source = snapshot && { id: snapshot.image_id, type: snapshot.image_type };
+  const plan = { ...facts, id: planId };
+  return { plan, facts, image: source ?? image, snapshotId: snapshot?.id ?? null, sshKeys, priceLimits };
 }
 
 function findOrderKey(
@@ -164,7 +176,6 @@ function requireCompatible(
   service: Service,
   facts: ResolvedOrder,
   imageType: 'official' | 'custom' | undefined,
-  userData: Buffer | null,
 ): void {
   if (facts.region_id !== null && !facts.offered) {
     fail(
@@ -184,7 +195,13 @@ function requireCompatible(
   if (imageType === 'custom' && !driverCapabilities(service.compute, facts.category).customImages) {
     fail('unavailable', { field: 'image' }, 'This plan cannot boot custom images. Choose an official image.');
   }
-  if (userData !== null && imageType !== undefined && !facts.cloud_init) {
+}
+
+function requireCloudInit(
+  { cloud_init: hasCloudInit }: { cloud_init: boolean },
+  userData: Buffer | null,
+): void {
+  if (userData !== null && !hasCloudInit) {
     fail(
       'invalid_value',
       { field: 'user_data_b64' },

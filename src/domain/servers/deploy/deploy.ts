@@ -38,6 +38,8 @@ export interface DeployOrder {
   readonly regionId: string;
   readonly imageId: string;
   readonly imageType: 'official' | 'custom';
+  /** Null: from the image. */
+  readonly snapshotId?: string | null;
   readonly sshKeys: readonly { readonly id: string; readonly publicKey: string }[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -226,6 +228,7 @@ function prepareDeploy(
     category: order.plan.category,
     host_tags: order.plan.host_tags,
     machine_id: order.machineId ?? null,
+    snapshot_id: order.snapshotId ?? null,
     now,
     servers_max: service.settings.quotas.servers,
     operation_id: newId(now),

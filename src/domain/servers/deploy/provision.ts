@@ -19,6 +19,7 @@ import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
 import type { Service } from '../../context.ts';
 import { readFilter } from '../../firewall/apply.ts';
+import { hasArrived } from '../operations/bring-snapshot.ts';
 import { completeOperation } from '../operations/complete.ts';
 import {
   callDriver,
@@ -43,11 +44,14 @@ export async function ensureMachine(service: Service, operation: OperationRow): 
   if (!facts?.host) return await advance(service, operation, { step: 'leave_host' });
   const machine = { id: operation.server_id, host: facts.host, generation: facts.generation };
   const filter = await readFilter(service, operation.server_id);
+  const { snapshot_id: snapshotId } = operation;
   const spec = {
     ...buildMachineSpec(service, machine, facts),
     filter,
     ...(operation.never_started ? { createdOff: true as const } : {}),
+    ...(snapshotId === null ? {} : { snapshotId }),
   };
+  if (snapshotId !== null && !(await hasArrived(service, operation, snapshotId, 'leave_host'))) return;
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => service.compute.ensure(spec),

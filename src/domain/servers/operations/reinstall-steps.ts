@@ -11,8 +11,6 @@
  */
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
-import { bringSnapshot } from '../../../store/servers/disk-moves.ts';
-import { enqueueMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { setReinstallState } from '../../../store/servers/reinstalls.ts';
@@ -21,6 +19,7 @@ import { releaseImage } from '../../images/remove.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
 import { auditServer } from '../transition.ts';
+import { hasArrived } from './bring-snapshot.ts';
 import { completeOperation } from './complete.ts';
 import {
   callDriver,
@@ -39,8 +38,6 @@ import { buildMachineSpec, reinstallPayload } from './step-inputs.ts';
  * as copying a large snapshot, do not count.
  */
 const HOST_FAULTS_MAX = 5;
-/** Failed moves of a snapshot to the server's host after which the restore fails. */
-const SNAPSHOT_MOVES_MAX = 3;
 /** A longer install backs off, so that `retryWithBackoff` reports it to the operator repeatedly. */
 const SLOW_INSTALL_MS = 20 * MINUTE_MS;
 
@@ -52,31 +49,13 @@ export async function reinstall(service: Service, operation: OperationRow): Prom
   const machine = { id: operation.server_id, host: facts.host, generation: nextGeneration(operation) };
   const spec = buildMachineSpec(service, machine, facts);
   const { snapshot_id: snapshotId } = operation;
-  if (snapshotId !== null && !(await hasArrived(service, operation, snapshotId))) return;
+  if (snapshotId !== null && !(await hasArrived(service, operation, snapshotId, 'go_back'))) return;
   const fault = await callDriver(service, operation, {
     timeoutMs: ENSURE_TIMEOUT_MS,
     call: () => (snapshotId ? service.compute.restore(spec, snapshotId) : service.compute.rebuild(spec)),
     failureMessage: 'machine could not be reinstalled',
   });
   await advance(service, operation, nextStepAfterReinstall(service, operation, { fault, place }));
-}
-
-/** Lets a snapshot of another host follow the server; the step waits meanwhile. */
-async function hasArrived(service: Service, operation: OperationRow, snapshotId: string): Promise<boolean> {
-  // The driver restores on any of its hosts.
-  if (service.compute.hosts === null) return true;
-  const now = service.clock.now();
-  const move = await service.db.transaction(async (tx) => {
-    const found = await bringSnapshot(tx, { id: snapshotId, serverId: operation.server_id, now });
-    if (found?.isNew) await enqueueMove(tx, { kind: 'snapshot', server_id: snapshotId }, now);
-    return found;
-  });
-  if (move === null) return true;
-  const isFailing = move.attempts >= SNAPSHOT_MOVES_MAX;
-  const fault = move.fault ?? 'the snapshot is on its way to the host of the server';
-  await advance(service, operation, isFailing ? { step: 'go_back', fault } : { inMs: IMAGE_WAIT_MS, fault });
-  service.wake();
-  return false;
 }
 
 function nextGeneration(operation: OperationRow): number {

@@ -52,13 +52,12 @@ export class Route {
 
   /** Sends `ensure` to the backend of the spec's host. Refused while another backend has the machine. */
   async ensure(spec: MachineSpec): Promise<void> {
-    const file = fileOf(spec);
-    await this.#callWithFile(
-      spec.id,
-      () => this.#claimMachine(spec),
-      file,
-      (driver) => driver.ensure(spec),
-    );
+    const locate = async () => {
+      const place = await this.#claimMachine(spec);
+      if (spec.snapshotId !== undefined) await this.#requireSnapshot(spec.snapshotId, spec, place);
+      return place;
+    };
+    await this.#callWithFile(spec.id, locate, fileOf(spec), (driver) => driver.ensure(spec));
   }
 
   async rebuild(spec: MachineSpec): Promise<void> {
@@ -164,12 +163,16 @@ export class Route {
   async restore(spec: MachineSpec, snapshotId: string): Promise<void> {
     const locate = async () => {
       const wanted = await this.#place('machine', spec.id);
-      const taken = (await this.#parts.directory.find('snapshot', [snapshotId])).get(snapshotId);
-      // A shared snapshot can be read on every host of its region.
-      if (taken !== undefined && taken !== wanted && !spec.sharedDisk) throw onOtherBackend('snapshot');
+      await this.#requireSnapshot(snapshotId, spec, wanted);
       return this.#driver(wanted);
     };
     await this.#inOrder('machine', spec.id, locate, (driver) => driver.restore(spec, snapshotId));
+  }
+
+  /** Refuses a snapshot of another backend. A shared one can be read on every host of its region. */
+  async #requireSnapshot(id: string, { sharedDisk }: MachineSpec, place: string): Promise<void> {
+    const taken = (await this.#parts.directory.find('snapshot', [id])).get(id);
+    if (taken !== undefined && taken !== place && !sharedDisk) throw onOtherBackend('snapshot');
   }
 
   /**
@@ -243,7 +246,8 @@ export class Route {
   }
 }
 
-function fileOf({ image }: MachineSpec): WantedFile | null {
+function fileOf({ image, snapshotId }: MachineSpec): WantedFile | null {
+  if (snapshotId !== undefined) return null;
   if (image.iso !== null) return { kind: 'iso', imageSha256: image.iso.sha256 };
   return image.base === null ? null : { kind: 'disk', imageSha256: image.base };
 }

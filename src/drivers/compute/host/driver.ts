@@ -34,6 +34,7 @@ import {
   encodeValue,
   parseJson,
   SHARED_DISKS_VERSION,
+  SNAPSHOT_ORDERS_VERSION,
   UNKNOWN_CALL,
 } from './wire.ts';
 
@@ -60,6 +61,7 @@ export function openHostDriver(
     moves: remoteMoves(call, connection),
     ensure: async (spec) => {
       await requireSharedDisks(connection, spec);
+      await requireSnapshotOrders(connection, spec);
       await change('ensure', withoutPath(spec));
     },
     remove: (id) => change('remove', id),
@@ -113,6 +115,19 @@ async function requireSharedDisks(
   if (!sharedDisk || (await connection.version()) >= SHARED_DISKS_VERSION) return;
   const host = connection.name;
   throw new ComputeError('host', `host ${host} knows no shared disks: update Skerry on ${host}`);
+}
+
+/** An earlier host would install the image instead. */
+async function requireSnapshotOrders(
+  connection: HostConnection,
+  { snapshotId }: { readonly snapshotId?: string },
+): Promise<void> {
+  if (snapshotId === undefined || (await connection.version()) >= SNAPSHOT_ORDERS_VERSION) return;
+  const host = connection.name;
+  throw new ComputeError(
+    'host',
+    `host ${host} cannot create servers from snapshots: update Skerry on ${host}`,
+  );
 }
 
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;

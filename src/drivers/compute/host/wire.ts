@@ -22,12 +22,14 @@
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeFault } from '../../../ports/compute.ts';
 
-export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3, 4];
+export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3, 4, 5];
 /** The version that lets hosts send files to each other. */
 export const PEER_FILES_VERSION = 3;
 /** The version that moves volumes and snapshots, and that knows disks on shared storage. */
 export const DISK_MOVES_VERSION = 4;
 export const SHARED_DISKS_VERSION = 4;
+/** The version that creates machines from snapshots. */
+export const SNAPSHOT_ORDERS_VERSION = 5;
 
 /** The version that brought an action, unless it was the first. */
 export const ACTION_VERSIONS: Readonly<Record<string, number>> = {

@@ -12,7 +12,7 @@ import { releaseReserve } from './space.ts';
 /** The spec without the fields that only an install needs. */
 export type StoredSpec = Omit<
   MachineSpec,
-  'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation' | 'createdOff'
+  'sshKeys' | 'rootPasswordHash' | 'userData' | 'generation' | 'createdOff' | 'snapshotId'
 >;
 
 export interface MachineRecord {
@@ -25,6 +25,8 @@ export interface MachineRecord {
   readonly installingSince: string | null;
   /** Set if the disk was created from a snapshot. */
   readonly restored?: true;
+  /** Set if the machine was created from a snapshot. Its install is that of a new system. */
+  readonly cloned?: true;
   /** During an install: since when the network answers while SSH does not. */
   readonly answersSince: string | null;
   /** SHA-256 (hex) of the rescue password's hash while the machine should run the rescue system. */

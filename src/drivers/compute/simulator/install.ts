@@ -10,6 +10,7 @@ import {
   toInstalledSystem,
 } from './machine.ts';
 import { bootAssignments } from './power.ts';
+import { readRestoreContent } from './snapshots.ts';
 
 /** Virtual CPUs that a host may promise per physical core. Memory and disk are never overcommitted. */
 const VCPU_PER_CORE = 8;
@@ -85,7 +86,7 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
     {
       ...spec,
       sharedDisk: spec.sharedDisk ?? false,
-      installed: JSON.stringify(toInstalledSystem(spec)),
+      installed: JSON.stringify(await readFirstContent(tx, spec, now)),
       filter: filterText(spec),
       now,
       installEndsAt: installEndsAt(spec.image, now, installS),
@@ -94,6 +95,15 @@ async function insertMachine(tx: Sql, spec: MachineSpec, { now, installS }: Inst
   );
   // This host is locked, so a concurrent call must have created it on another host.
   if (inserted === 0) throw machineOnOtherHost();
+}
+
+/** A system from a snapshot that has cloud-init sets itself up again, and keeps the keys that it has. */
+async function readFirstContent(tx: Sql, spec: MachineSpec, now: Date): Promise<InstalledSystem> {
+  const installed = toInstalledSystem(spec);
+  if (spec.snapshotId === undefined) return installed;
+  const kept = await readRestoreContent(tx, spec.snapshotId, spec, now);
+  if (!kept.image.cloudInit) return kept;
+  return { ...installed, image: kept.image, sshKeys: [...new Set([...kept.sshKeys, ...spec.sshKeys])] };
 }
 
 /** Starts an install of `spec.generation` unless the machine has it. `readContent` returns its content. */

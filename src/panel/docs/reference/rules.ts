@@ -38,6 +38,8 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   limit_reached: 'The account reached its quota. `limit` contains the quota, and `used` the number in use.',
   protected: 'The resource is protected. Set the field that `field` names to false first.',
   price_changed: 'The price is above your limit. `price_usd` contains the price in US dollars.',
+  mismatch: 'The resource does not fit the rest of the request, such as its region.',
+  wrong_state: 'The resource is in a state that does not allow this.',
 };
 
 const SCOPE_DETAILS: Record<Scope, string> = {

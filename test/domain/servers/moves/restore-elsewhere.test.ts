@@ -4,6 +4,7 @@ import { after, before, beforeEach, it } from 'node:test';
 import type { Service } from '../../../../src/domain/context.ts';
 import { drainHost } from '../../../../src/domain/inventory/hosts.ts';
 import { moveEverythingOff } from '../../../../src/domain/servers/moves/queue.ts';
+import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { restoreServer } from '../../../../src/domain/servers/operations/reinstall.ts';
 import { createSnapshot } from '../../../../src/domain/snapshots/change.ts';
 import { parseId } from '../../../../src/kernel/ids.ts';
@@ -80,6 +81,22 @@ it('a server is restored from a snapshot that another host has, once it has arri
   const [place] = await world.db.rows('select backend from placed_resources where id = $1', [snapshotId]);
   assert.deepEqual(place, { backend: to });
   const seen = (await world.simulator.snapshots()).find(({ id }) => id === snapshotId);
+  assert.equal(seen?.host, to);
+  await workUntil(async () => (await findMove(world.db, snapshotId)) === undefined);
+  await world.assertInvariants();
+});
+
+it('a server is created from a snapshot that another host has, once it has arrived', async () => {
+  await destroyServer(service, region.actor, server.shown);
+  const left = async () => await world.db.rows('select from servers where id = $1', [server.id]);
+  await workUntil(async () => (await left()).length === 0);
+  const id = await region.order({ snapshotId });
+  await workUntil(async () => (await findMove(world.db, snapshotId))?.state === 'copying');
+  assert.equal(await region.machine(id), undefined);
+  await workUntil(async () => (await region.server(id)).status === 'running');
+  const machine = await region.machine(id);
+  assert.deepEqual([machine?.generation, machine?.host], [1, to]);
+  const seen = (await world.simulator.snapshots()).find((each) => each.id === snapshotId);
   assert.equal(seen?.host, to);
   await workUntil(async () => (await findMove(world.db, snapshotId)) === undefined);
   await world.assertInvariants();

@@ -20,7 +20,7 @@ import {
 } from '../record.ts';
 import { requireDiskSpace } from '../space.ts';
 import { stopCopies } from '../storage/background-copy.ts';
-import { takeClaim } from '../storage/claims.ts';
+import { claimVolume, takeClaim } from '../storage/claims.ts';
 import { diskClaim, removeSharedDisks, reviveSharedDisk } from '../storage/shared-disks.ts';
 import { copySharedSnapshot } from '../storage/shared-snapshots.ts';
 import { copySnapshot } from '../storage/snapshots.ts';
@@ -36,11 +36,20 @@ const DEFAULT_TRAFFIC: Traffic = { bitsPerS: null, mail: false };
 
 export async function ensureMachine(host: QemuHost, spec: MachineSpec): Promise<void> {
   await withNewMachine(host, spec, async () => {
-    await requireInstallable(host, spec);
+    const { snapshotId, createdOff } = spec;
+    await (snapshotId === undefined ? requireInstallable(host, spec) : requireDiskSpace(host.layout));
     await requireFreeAddresses(host, spec);
-    await writeInstallFiles(host, spec, { isFirst: true });
-    const power = spec.createdOff ? 'off' : 'on';
-    return { ...newInstallRecord(spec), power, filter: spec.filter ?? null, traffic: DEFAULT_TRAFFIC };
+    if (snapshotId === undefined) await writeInstallFiles(host, spec, { isFirst: true });
+    else await writeClonedFiles(host, spec, snapshotId);
+    const power = createdOff ? 'off' : 'on';
+    const cloned = snapshotId === undefined ? {} : ({ cloned: true } as const);
+    return {
+      ...newInstallRecord(spec),
+      ...cloned,
+      power,
+      filter: spec.filter ?? null,
+      traffic: DEFAULT_TRAFFIC,
+    };
   });
 }
 
@@ -76,6 +85,23 @@ async function writeInstallFiles(
   await storeIso(host, spec);
   await createInstallDisk(host, spec, disk);
   await writeSeeds(host, spec, 'image');
+}
+
+/** Gives a new machine the disk of a snapshot. Its system takes the seed of a new one. */
+async function writeClonedFiles(host: QemuHost, spec: MachineSpec, snapshotId: string): Promise<void> {
+  await createMachineFolder(host, spec.id);
+  if (spec.sharedDisk) await claimVolume(host, diskClaim(spec.id));
+  await copyDiskOfSnapshot(host, spec, snapshotId);
+  await writeSeeds(host, spec, 'image');
+}
+
+/** Returns only when the copy is complete, possibly after earlier calls that had to retry. */
+async function copyDiskOfSnapshot(host: QemuHost, spec: MachineSpec, snapshotId: string): Promise<void> {
+  const { id, generation, diskGb } = spec;
+  const copy = host.layout.diskCopy(id, generation, snapshotId);
+  if (spec.sharedDisk) return await copySharedSnapshot(host, snapshotId, { spec, marker: copy });
+  await copySnapshot(host, snapshotId, { machineId: id, path: copy, diskGb });
+  await rename(copy, host.layout.disk(id, generation));
 }
 
 /**
@@ -138,12 +164,7 @@ export async function restoreMachine(host: QemuHost, spec: MachineSpec, snapshot
   const copy = host.layout.diskCopy(spec.id, spec.generation, snapshotId);
   await reinstall(host, spec, copy, async () => {
     await requireDiskSpace(host.layout);
-    // Returns only when the copy is complete, possibly after earlier calls that had to retry.
-    if (spec.sharedDisk) await copySharedSnapshot(host, snapshotId, { spec, marker: copy });
-    else {
-      await copySnapshot(host, snapshotId, { machineId: spec.id, path: copy, diskGb: spec.diskGb });
-      await rename(copy, host.layout.disk(spec.id, spec.generation));
-    }
+    await copyDiskOfSnapshot(host, spec, snapshotId);
     await writeKeptSeeds(host, spec);
   });
 }

@@ -95,7 +95,7 @@ export async function removeSharedSnapshot(
 
 /**
  * Creates the disk of the spec's generation with the content of a snapshot, which any host may have made. A
- * slow copy continues in the background: this throws `transient`, and a later call finds it.
+ * slow copy continues in the background: this throws `waiting`, and a later call finds it.
  */
 export async function copySharedSnapshot(
   host: QemuHost,
@@ -110,7 +110,7 @@ export async function copySharedSnapshot(
   const to = unfinishedImage(spec.id, spec.generation);
   const work = { to: marker, script: () => copyScript(host, { marker, from: image, to }) };
   const state = await workInBackground(host, work, COPY_WAIT_MS);
-  if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
+  if (state === 'copying') throw new ComputeError('waiting', 'the snapshot is still being copied');
   await stopCopy(marker);
   if (state === 'failed') throw new ComputeError('host', 'copying the snapshot failed');
   await finishSharedDisk(host, spec);

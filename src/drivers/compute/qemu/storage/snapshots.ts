@@ -189,7 +189,7 @@ const COPY_WAIT_MS = 15_000;
 
 /**
  * Creates a disk of `diskGb` with the snapshot's content at `path`. Throws `refused` if the snapshot is
- * missing, not ready, or larger. A slow copy continues in the background: this throws `transient`, and a
+ * missing, not ready, or larger. A slow copy continues in the background: this throws `waiting`, and a
  * later call finds the disk.
  */
 export async function copySnapshot(
@@ -210,7 +210,7 @@ export async function copySnapshot(
     await withReservedSpace(host, request, () => copyInBackground(host, copy, 0));
   }
   const state = await copyInBackground(host, copy, COPY_WAIT_MS);
-  if (state === 'copying') throw new ComputeError('transient', 'the snapshot is still being copied');
+  if (state === 'copying') throw new ComputeError('waiting', 'the snapshot is still being copied');
   await stopCopy(disk.path);
   if (state === 'failed') throw new ComputeError('host', 'copying the snapshot failed');
 }

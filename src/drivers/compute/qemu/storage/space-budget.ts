@@ -74,14 +74,15 @@ async function outstandingOfDisk(
     return undefined;
   });
   if (!record) return 0;
-  const { generation, spec, restored } = record;
+  const { generation, spec, restored, cloned } = record;
   if (spec.sharedDisk) return 0;
   const isCopied = snapshots.some(
     ({ how, machineId, generation: of }) => how === 'copy' && machineId === id && of === generation,
   );
   const path = host.layout.disk(id, generation);
   const shares =
-    (restored === true || isCopied) && REFLINK_FILE_SYSTEMS.has((await statfs(host.options.dir)).type);
+    (restored === true || cloned === true || isCopied) &&
+    REFLINK_FILE_SYSTEMS.has((await statfs(host.options.dir)).type);
   // Shared blocks may all be rewritten and then need space of their own.
   return outstandingBytes(spec.diskGb * GIB, shares ? 0 : await allocatedBytes(path));
 }
