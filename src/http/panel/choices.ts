@@ -2,12 +2,14 @@
 import { listPlans, listRegions } from '../../domain/catalogue/offers.ts';
 import { listImages } from '../../domain/images/read.ts';
 import { listServers } from '../../domain/servers/read.ts';
+import { listSnapshots } from '../../domain/snapshots/read.ts';
 import { listSshKeys } from '../../domain/ssh-keys/read.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import { PLAN_CATEGORIES, type Plan, type Region } from '../../spec/schemas/plan.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import type { ListPage } from '../v1/route.ts';
 import type { PageContext } from './page-types.ts';
@@ -23,6 +25,20 @@ export async function listOwnSshKeys(context: PageContext): Promise<readonly Lis
   return await readAllPages({ sort: 'name' }, (page) =>
     listSshKeys(context.service, context.customer(), page),
   );
+}
+
+const SNAPSHOTS_OFFERED = 20;
+
+/** The newest ready snapshots, for a choice. */
+export async function listNewestSnapshots(context: PageContext): Promise<readonly Snapshot[]> {
+  const { items } = await listSnapshots(context.service, context.customer(), {
+    filter: { status: 'ready' },
+    sort: 'created_at',
+    descending: true,
+    after: null,
+    size: SNAPSHOTS_OFFERED,
+  });
+  return items;
 }
 
 /** Official images by family, newest first, then the customer's own. Deprecated images are left out. */

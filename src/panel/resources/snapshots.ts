@@ -1,6 +1,6 @@
 /** Snapshots: the list with a form to create one, and the page of one snapshot. */
 import { LIMITS } from '../../spec/limits.ts';
-import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../../spec/states.ts';
@@ -146,6 +146,7 @@ export function snapshotView(data: {
       ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
       ['ID', html`<code>${snapshot.id}</code>`],
     ])}
+${snapshot.status === 'ready' && html`<p><a href="${deployPath({ image: snapshot.id })}">Deploy a server from this snapshot</a></p>`}
 ${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}

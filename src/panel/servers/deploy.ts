@@ -10,6 +10,7 @@ import {
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import type { Plan, Region } from '../../spec/schemas/plan.ts';
+import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import { detailList, emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
@@ -27,6 +28,7 @@ export interface DeployData {
   readonly onRequest: ReadonlySet<string>;
   readonly regions: readonly Region[];
   readonly images: readonly Image[];
+  readonly snapshots: readonly Snapshot[];
   readonly keys: readonly ListedSshKey[];
   readonly groups: readonly FirewallGroup[];
   /** The submitted values so far, by field. */
@@ -66,7 +68,7 @@ ${choiceGroup(fields, 'billing_months', 'Billing cycle', cycleChoices(data, fiel
 ${fields.select('image', 'Image', {
   value: given.get('image') ?? '',
   required: true,
-  choices: [['', 'Choose an image'], ...imageChoices(data.images)],
+  choices: [['', 'Choose an image'], ...imageChoices(data.images), ...snapshotChoices(data)],
 })}
 ${keyChoices(data, fields)}
 ${groupChoices(data, fields)}
@@ -84,6 +86,15 @@ ${advancedFields(data, fields)}
 <button>Deploy server</button></p>
 ${passwordSection(data, fields)}`;
   return form(forms, { name: 'deploy', action: DEPLOY_PATH, live: '#total, .per-month' }, parts);
+}
+
+/** The newest snapshots, and an older one that the page was opened with. */
+function snapshotChoices({ snapshots, given }: DeployData): (readonly [value: string, name: string])[] {
+  const label = labelsOf(snapshots);
+  const choices = snapshots.map((each) => [each.id, `Snapshot: ${label(each)}`] as const);
+  const chosen = given.get('image') ?? '';
+  const isOlder = chosen.startsWith('snap_') && snapshots.every(({ id }) => id !== chosen);
+  return isOlder ? [...choices, [chosen, `Snapshot: ${chosen}`]] : choices;
 }
 
 /** Returns a group of radio buttons or checkboxes with its error. */

@@ -16,7 +16,14 @@ import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { regionIn } from '../../admission/admission.ts';
 import { type Form, field } from '../../form.ts';
 import { createChecker } from '../../v1/validation.ts';
-import { listAllPlans, listAllRegions, listOwnSshKeys, listUsableImages, readAllPages } from '../choices.ts';
+import {
+  listAllPlans,
+  listAllRegions,
+  listNewestSnapshots,
+  listOwnSshKeys,
+  listUsableImages,
+  readAllPages,
+} from '../choices.ts';
 import {
   bodyReader,
   checkedIds,
@@ -98,6 +105,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
       'plans.list',
       'regions.list',
       'images.list',
+      'snapshots.list',
       'ssh_keys.list',
       'balance.get',
       'firewall_groups.list',
@@ -123,10 +131,11 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
 async function render(context: PageContext): Promise<View> {
   const { service } = context;
   const given = formInput(context);
-  const [plans, regions, images, keys, groups, rules] = await Promise.all([
+  const [plans, regions, images, snapshots, keys, groups, rules] = await Promise.all([
     listAllPlans(context),
     listAllRegions(context),
     listUsableImages(context),
+    listNewestSnapshots(context),
     listOwnSshKeys(context),
     readAllPages({ sort: 'name' }, (page) => listGroups(service, context.customer(), page)),
     context.edge.rules.read(),
@@ -136,6 +145,7 @@ async function render(context: PageContext): Promise<View> {
     plans,
     regions,
     images,
+    snapshots,
     keys,
     groups,
     given,

@@ -31,7 +31,9 @@ export const create = command({
   options: {
     plan: requiredText('id', 'ID of the plan; see `skerry plan list`', { completionKind: 'plan' }),
     region: requiredText('code', 'Region; see `skerry region list`', { completionKind: 'region' }),
-    image: requiredText('image', 'ID or name, or family for the newest version', { completionKind: 'image' }),
+    image: requiredText('image', 'ID or name, family for the newest version, or ID of a snapshot', {
+      completionKind: 'image',
+    }),
     sshKey: listOf('key', 'Name or ID (default: the key of the account if there is only one)', {
       completionKind: 'ssh-key',
     }),
@@ -58,7 +60,7 @@ export const create = command({
     const { skerry, output } = context;
     const { name, plan, region, tag: tags, label: labels, billingMonths, maxPrice: max_price_usd } = options;
     const user_data_b64 = await readUserData(options.userDataFile);
-    const { id: image } = await findImage(skerry, options.image);
+    const image = await findSource(skerry, options.image);
     const ssh_keys = await resolveKeysOrDefault(skerry, options.sshKey);
     const groups = options.firewallGroup?.map((group) => findFirewallGroup(skerry, group)) ?? [];
     const firewall_groups = (await Promise.all(groups)).map(({ id }) => id);
@@ -89,6 +91,10 @@ export const create = command({
     await waitAndShow(context, options, name, created, wait, show);
   },
 });
+
+async function findSource(skerry: Skerry, text: string): Promise<string> {
+  return text.startsWith('snap_') ? text : (await findImage(skerry, text)).id;
+}
 
 /** A server that ends before its first run is refunded in full. */
 async function explainFailure(skerry: Skerry, { id, name, price_usd_cycle }: Server): Promise<string> {
