@@ -93,6 +93,8 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     protect_rebuild: false,
     never_started: false,
     snapshot_id: null,
+    volume_ids: [],
+    only_backend: null,
     billing_months: 1,
     auto_renew: true,
     price_cents_month: 500n,

@@ -69,6 +69,7 @@ export const REFERENCE_MESSAGES = {
   image: 'image not found, or not available to you.',
   ssh_keys: 'SSH key not found in your account.',
   firewall_groups: 'firewall group not found in your account.',
+  volumes: 'volume not found in your account.',
   server: 'server not found in your account.',
   applied_to: 'server not found in your account.',
   attach: 'server not found in your account.',

@@ -43,6 +43,7 @@ export const V1_ISSUES = [
   'price_changed',
   'mismatch',
   'wrong_state',
+  'in_use',
 ] as const;
 export type V1Issue = (typeof V1_ISSUES)[number];
 
@@ -181,6 +182,7 @@ export const FAILURES = {
   mismatch: failure(200, 'unprocessable', 'These do not fit each other.', { issue: 'mismatch' }),
   /** A resource in a body, in a state that does not allow the request. */
   not_ready: failure(200, 'unprocessable', 'The resource is not ready.', { issue: 'wrong_state' }),
+  in_use: failure(200, 'unprocessable', 'The resource is in use.', { issue: 'in_use' }),
   not_cancellable: failure(200, 'conflict_state', 'Only an unpaid invoice can be canceled.'),
   account_frozen: failure(
     200,

@@ -44,6 +44,8 @@ export const LIMITS = {
   labelPairsMax: 32,
   /** The default quota of groups. */
   firewallGroupsPerOrderMax: 50,
+  /** As many as a virtual server can have. */
+  volumesPerOrderMax: 16,
   labelValueMaxChars: 255,
   /** An RSA key of 16384 bits has about 2,800; the rest is comment. */
   sshPublicKeyMaxChars: 8_192,

@@ -56,6 +56,24 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
     },
   },
   {
+    name: 'an order from a snapshot with a volume',
+    run: async (context) => void (await orderFromSnapshot(context)),
+    finish: async (context) => {
+      const { api } = context;
+      const id = await orderFromSnapshot(context);
+      assert.equal((await api.get(`/servers/${id}`)).body.status, 'stopped');
+      assert.equal((await api.get('/servers')).body.data.length, 2, 'the order was placed once');
+      const volumes = (await api.get('/volumes')).body.data;
+      assert.deepEqual(
+        volumes.map((volume: { attached_to: string; device: string }) => [volume.attached_to, volume.device]),
+        [[id, '/dev/vdb']],
+      );
+      assert.equal((await api.post(`/servers/${id}/start`, {}, { key: 'start' })).status, 202);
+      await callSandbox(context.url, 'settle');
+      assert.equal((await api.get(`/servers/${id}`)).body.status, 'running');
+    },
+  },
+  {
     name: 'a reboot',
     run: async (context) => {
       const { api, path } = await runningServer(context);
@@ -179,6 +197,25 @@ describe('a process killed with SIGKILL', FULL_ONLY, () => {
     it(`completes ${scenario.name} once`, (t) => testKillPlaces(t, world, scenario));
   }
 });
+
+/** Orders a stopped server from a snapshot of the first one, with a volume, once. Returns its id. */
+async function orderFromSnapshot(context: ScenarioContext): Promise<string> {
+  const { api, customer, url } = context;
+  await customer.post('/deploy-api.php', DEPLOY, { headers: KEY });
+  await callSandbox(url, 'settle');
+  const [source] = (await api.get('/servers?sort=created_at')).body.data;
+  const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY }, { key: 'ssh-key' });
+  const wanted = { name: 'data', size_gb: 10, region: 'par' };
+  const volume = await api.post('/volumes', wanted, { key: 'volume' });
+  const snapshot = await api.post(`/servers/${source.id}/snapshots`, {}, { key: 'snapshot' });
+  await callSandbox(url, 'settle');
+  const order = { name: 'web-2', plan: 's1', region: 'par', image: snapshot.body.id, start: false };
+  const body = { ...order, ssh_keys: [key.body.id], volumes: [volume.body.id] };
+  const created = await api.post('/servers', body, { key: 'order' });
+  assert.equal(created.status, 201, created.text);
+  await callSandbox(url, 'settle');
+  return created.body.id;
+}
 
 /** Rebuilds the server with an SSH key, once. */
 async function rebuild(context: ScenarioContext): Promise<void> {

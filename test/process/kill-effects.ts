@@ -18,6 +18,10 @@ export const EFFECTS = {
   'an order that no host can run': [
     ...['compute.ensure', 'compute.remove', 'hosts', 'machines', 'transfers', 'operations', 'tasks'],
   ],
+  'an order from a snapshot with a volume': [
+    ...['compute.ensure', 'compute.attach', 'servers', 'operations', 'volumes', 'volume_changes', 'tasks'],
+    ...['transfers', 'balances', 'events', 'audit_events', 'idempotency'],
+  ],
   'a reboot': ['compute.power', 'compute.observe', 'operations', 'events'],
   'a rebuild': ['compute.rebuild', 'compute.observe', 'operations', 'servers', 'events'],
   'a rescue and a restore': ['compute.rescue', 'compute.restore', 'operations', 'servers', 'events'],

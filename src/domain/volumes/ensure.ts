@@ -28,6 +28,8 @@ import { volumeObject } from './read.ts';
 const RECHECK_MS = SECOND_MS / 2;
 /** While the server of a shared volume is on a lost host. */
 const LOST_HOST_WAIT_MS = MINUTE_MS;
+/** While the server that it was ordered with is installed. */
+const INSTALL_WAIT_MS = MINUTE_MS;
 /** Beyond the deadline at which a guest that was asked to shut down is powered off: its host may be down. */
 const GRACE_MS = 10 * SECOND_MS;
 
@@ -48,6 +50,8 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
   // The server is installed on another host first, and its volumes are rechecked then.
   if (work.server_id !== null && (await findLossOfServer(service.db, work.server_id)))
     return { againMs: LOST_HOST_WAIT_MS };
+  // It is attached once the server is installed, which makes this task due.
+  if (work.awaits_install) return { againMs: INSTALL_WAIT_MS };
   if (!(await attach(service, work))) return { againMs: 0 };
   await withDriverTimeout(compute.grow(id, work.size_gb));
   await service.db.transaction(async (tx) => {

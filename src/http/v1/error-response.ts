@@ -88,6 +88,7 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   price_changed: () => 'is less than the price',
   mismatch: () => 'does not fit the rest of the request',
   wrong_state: () => 'is in a state that does not allow this',
+  in_use: () => 'is in use',
 };
 
 /** Builds the message of a validation error: one sentence for each field, from its item. */

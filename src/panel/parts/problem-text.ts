@@ -42,6 +42,7 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   price_changed: ({ price_usd }) => `The price is now ${usd(Number(price_usd))}.`,
   mismatch: () => 'Doesn’t fit your other choices.',
   wrong_state: () => 'Not ready. Try again later, or choose another.',
+  in_use: () => 'In use. Choose another.',
 };
 
 /** Texts for fields that can be more specific than their issue. */

@@ -130,6 +130,12 @@ export const ServerBody = Type.Object(
           'Ids of firewall groups, in the order of evaluation. They are in force before the first packet.',
       }),
     ),
+    volumes: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: LIMITS.volumesPerOrderMax,
+        description: 'Ids of detached volumes of the region. They are attached once the server is installed.',
+      }),
+    ),
     ...PRICE_LIMITS,
   },
   { additionalProperties: false },

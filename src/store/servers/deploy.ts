@@ -27,6 +27,7 @@
  * No row back means that something was unavailable; a read afterwards names it.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import {
   fitsOnHost,
   hostsOfCustomer,
@@ -82,6 +83,10 @@ export interface DeployRow
   readonly machine_id: string | null;
   /** The snapshot to install from; null: the image. */
   readonly snapshot_id: string | null;
+  /** Volumes that the server gets. Those on other hosts need room on its own. */
+  readonly volume_ids: readonly string[];
+  /** The backend that has the data of a volume; null: any. */
+  readonly only_backend: string | null;
   readonly now: Date;
   readonly servers_max: number;
   readonly revenue_account: string;
@@ -118,6 +123,15 @@ const NEEDS: PlacementNeeds = {
   hostTags: '$host_tags::text[]',
 };
 
+/** Room that its volumes need on a host `h` besides. */
+const VOLUMES_GB = `(case when cardinality($volume_ids::uuid[]) = 0 then 0 else
+  (select coalesce(sum(v.size_gb), 0)::int from volumes v
+    where v.id = any ($volume_ids::uuid[]) and not v.shared and v.host_id is distinct from h.id) end)`;
+
+/** Condition: a host `h` has room for the server and its volumes, and may have the volumes. */
+const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB})` }, 'kept')}
+  and ($only_backend::text is null or coalesce(h.backend, '${LOCAL_BACKEND}') = $only_backend))`;
+
 /** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
 const DRAWN_HOSTS = 8;
 
@@ -138,7 +152,7 @@ machine as materialized (
 host as materialized (
   select id from (
     select h.id, ${roomOnHost(NEEDS, 'kept')} * random() as chance from hosts h
-     where $category = 'vps' and ${fitsOnHost(NEEDS, 'kept')}
+     where $category = 'vps' and ${FITS}
      order by chance desc limit ${DRAWN_HOSTS}) as drawn
    order by cardinality(array_positions(${hostsOfCustomer('$customer_id')}, id)),
             ${loadOfHost('drawn.id')}, chance desc limit 1),
@@ -168,7 +182,7 @@ take_machine as (
   returning id),
 take_host as (
   update hosts h set used_ram_mb = used_ram_mb + $ram_mb, used_disk_gb = used_disk_gb + ${NEEDS.diskGb}
-   where id = (select host_id from place) and exists (select from debit) and ${fitsOnHost(NEEDS, 'kept')}
+   where id = (select host_id from place) and exists (select from debit) and ${FITS}
   returning id),
 server as (
   insert into servers (${SERVER}, shared_disk, status, host_id, machine_id, created_at, updated_at)
@@ -231,6 +245,8 @@ export type DeployNeeds = Pick<
   | 'ram_mb'
   | 'disk_gb'
   | 'machine_id'
+  | 'volume_ids'
+  | 'only_backend'
   | 'price_cents_cycle'
   | 'servers_max'
   | 'now'
@@ -249,7 +265,7 @@ export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<D
                      where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
               as addresses,
             case $category::text when 'vps' then
-              exists (select from hosts h where ${fitsOnHost(NEEDS, 'kept')})
+              exists (select from hosts h where ${FITS})
             else
               exists (select from machines
                        where plan_id = $plan_id and region_id = $region_id and state = 'free'

@@ -16,6 +16,8 @@ export interface VolumeWork extends VolumeRow {
   readonly last_seq: bigint | null;
   /** It was detached since the driver's last confirmation, even if it was attached again. */
   readonly detached: boolean;
+  /** Its server has never run: its machine may not exist yet. */
+  readonly awaits_install: boolean;
   /** When the shutdown of a server that it is being detached from began; null: none is shutting down. */
   readonly shutdown_since: Date | null;
 }
@@ -23,6 +25,7 @@ export interface VolumeWork extends VolumeRow {
 export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | undefined> {
   return await tx.row<VolumeWork>(
     `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
+            exists (select from servers s where s.id = v.server_id and s.first_run_at is null) as awaits_install,
             (select max(o.placed_at)
                from volume_changes d join operations o on o.server_id = d.server_id
               where d.volume_id = v.id and d.event = 'volume.detached'

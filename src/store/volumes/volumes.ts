@@ -184,6 +184,15 @@ export async function returnReservation(tx: Sql, id: string): Promise<void> {
   );
 }
 
+/** Returns the backend that has the volume's content; null if it has none yet. */
+export async function findBackendOfVolume(tx: Sql, volumeId: string): Promise<string | null> {
+  const row = await tx.row<{ backend: string }>(
+    `select backend from placed_resources where kind = 'volume' and id = $1`,
+    [volumeId],
+  );
+  return row?.backend ?? null;
+}
+
 /** Locks hosts in id order, for a caller that moves disk space between them. */
 export async function lockHosts(tx: Sql, ids: readonly string[]): Promise<void> {
   await tx.run(`select from hosts where id = any ($1::uuid[]) order by id for update`, [ids]);

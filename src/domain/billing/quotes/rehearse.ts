@@ -77,11 +77,11 @@ async function rehearseOrder(call: RehearsalCall<PartialOrder>): Promise<Rehears
 
 async function checkOrderNow({ service, actor, params }: RehearsalCall<PartialOrder>): Promise<void> {
   const userData = readUserData(params.user_data_b64);
-  const { plan, facts, priceLimits } = await checkOrder(service, actor, params, userData);
+  const { plan, facts, volumes, priceLimits } = await checkOrder(service, actor, params, userData);
   const { region_id: regionId } = facts;
   if (regionId === null) await requireStockSomewhere(service, plan.id);
   const billingMonths = params.billing_months ?? 1;
-  await requireDeployable(service, actor, { plan, regionId, billingMonths, priceLimits });
+  await requireDeployable(service, actor, { plan, regionId, billingMonths, volumes, priceLimits });
   const { firewall_groups: groups = [] } = params;
   if (groups.length === 0) return;
   const find = (id: string) => findGroup(service.db, actor.customerId, id);

@@ -15,6 +15,7 @@ import { serverObject } from '../object.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
 import { readOrderedSnapshot, requireStillThere } from './from-snapshot.ts';
 import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } from './inputs.ts';
+import { attachToNewServer, type OrderedVolumes, readOrderedVolumes } from './with-volumes.ts';
 
 /**
  * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
@@ -55,16 +56,22 @@ async function placeOrder(
   groups: readonly string[] = [],
 ): Promise<Server> {
   const { saveResponse } = actor;
-  const snapshotId = order.snapshotId ?? null;
+  const { snapshotId = null, volumes } = order;
+  const hasVolumes = volumes !== undefined && volumes.ids.length > 0;
   const custom = order.imageType === 'custom' && snapshotId === null;
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
     if (snapshotId !== null) await requireStillThere(tx, actor.customerId, snapshotId);
+    if (hasVolumes) {
+      const { id, created_at: now } = deployed.server;
+      await attachToNewServer(tx, service, actor, { id, now }, volumes);
+    }
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const needsTransaction = saveResponse !== undefined || custom || snapshotId !== null || groups.length > 0;
+  const needsTransaction =
+    saveResponse !== undefined || custom || snapshotId !== null || hasVolumes || groups.length > 0;
   const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);
 }
@@ -92,7 +99,7 @@ export async function readOrder(
   userData: Buffer | null,
 ): Promise<DeployOrder> {
   const checked = await checkOrder(service, actor, body, userData);
-  const { plan, facts, snapshotId, sshKeys, priceLimits } = checked;
+  const { plan, facts, snapshotId, volumes, sshKeys, priceLimits } = checked;
   const image = checked.image ?? unknownReference('image');
   return {
     name: body.name,
@@ -101,6 +108,7 @@ export async function readOrder(
     imageId: image.id,
     imageType: image.type,
     snapshotId,
+    volumes,
     sshKeys,
     tags: body.tags ?? [],
     labels: body.labels ?? {},
@@ -121,6 +129,7 @@ interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys'> {
   /** That of the source, for an order from a snapshot. */
   readonly image: ReturnType<typeof readImageId>;
   readonly snapshotId: string | null;
+  readonly volumes: OrderedVolumes;
 }
 
 /** Resolves and checks the parts that the order has. Refuses as `createServer` would for them. */
@@ -152,10 +161,19 @@ export async function checkOrder(
   requireCompatible(service, facts, image?.type);
   if (body.image !== undefined) requireCloudInit(snapshot ?? facts, userData);
   requireTagCount(service, body.tags ?? []);
+  const volumes = await readOrderedVolumes(service, actor, body.volumes ?? [], facts);
   const priceLimits = readPriceLimits(service, actor, { operation: 'server.create', resource: null }, body);
   const source = snapshot && { id: snapshot.image_id, type: snapshot.image_type };
   const plan = { ...facts, id: planId };
-  return { plan, facts, image: source ?? image, snapshotId: snapshot?.id ?? null, sshKeys, priceLimits };
+  return {
+    plan,
+    facts,
+    image: source ?? image,
+    snapshotId: snapshot?.id ?? null,
+    volumes,
+    sshKeys,
+    priceLimits,
+  };
 }
 
 function findOrderKey(

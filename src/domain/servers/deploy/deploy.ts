@@ -23,6 +23,7 @@ import { HOUSE } from '../../ledger/transfer.ts';
 import { priceOrder } from '../billing/price.ts';
 import { isSoldByHand } from '../hardware.ts';
 import { serverObject } from '../object.ts';
+import type { OrderedVolumes } from './with-volumes.ts';
 
 /** A validated order: plan, region, and image exist and fit each other. */
 export interface DeployOrder {
@@ -40,6 +41,7 @@ export interface DeployOrder {
   readonly imageType: 'official' | 'custom';
   /** Null: from the image. */
   readonly snapshotId?: string | null;
+  readonly volumes?: OrderedVolumes;
   readonly sshKeys: readonly { readonly id: string; readonly publicKey: string }[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -94,7 +96,7 @@ export async function deploy(
 }
 
 /** The parts of an order that decide whether it can be deployed. Without a region, stock is not checked. */
-export interface OrderNeeds extends Pick<DeployOrder, 'plan' | 'billingMonths' | 'priceLimits'> {
+export interface OrderNeeds extends Pick<DeployOrder, 'plan' | 'billingMonths' | 'priceLimits' | 'volumes'> {
   readonly regionId: string | null;
 }
 
@@ -115,6 +117,7 @@ export async function requireDeployable(
     plan_id: plan.id,
     region_id: regionId,
     machine_id: null,
+    ...volumeNeeds(order),
     price_cents_cycle: cycleCents,
     servers_max: service.settings.quotas.servers,
     now,
@@ -229,6 +232,7 @@ function prepareDeploy(
     host_tags: order.plan.host_tags,
     machine_id: order.machineId ?? null,
     snapshot_id: order.snapshotId ?? null,
+    ...volumeNeeds(order),
     now,
     servers_max: service.settings.quotas.servers,
     operation_id: newId(now),
@@ -236,6 +240,12 @@ function prepareDeploy(
     ...prepareRecords(server, actor),
   };
   return { server, row };
+}
+
+function volumeNeeds({
+  volumes,
+}: Pick<DeployOrder, 'volumes'>): Pick<DeployRow, 'volume_ids' | 'only_backend'> {
+  return { volume_ids: volumes?.ids ?? [], only_backend: volumes?.backend ?? null };
 }
 
 function sealInputs(

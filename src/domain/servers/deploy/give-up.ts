@@ -17,6 +17,7 @@ import { releaseServerResources } from '../operations/destroy.ts';
 import { confirmRemovedFromHost } from '../operations/remove.ts';
 import { advance, operationLogFields } from '../operations/step.ts';
 import { auditServer, moveServer } from '../transition.ts';
+import { letVolumesFollow } from './with-volumes.ts';
 
 /** Hosts to try before refunding the customer. */
 const HOSTS_MAX = 5;
@@ -42,11 +43,14 @@ async function moveOrRefund(service: Service, operation: OperationRow, hostsMax:
     const triedHosts =
       previousHost === null ? operation.tried_hosts : [...operation.tried_hosts, previousHost];
     const now = service.clock.now();
-    await releaseHost(tx, server.id, { state: releasedMachineState(service), now });
-    if (triedHosts.length < hostsMax && (await allocateElsewhere(tx, server, triedHosts, now))) {
+    const released = { state: releasedMachineState(service), now };
+    await releaseHost(tx, server.id, released);
+    const isPlaced = triedHosts.length < hostsMax && (await allocateElsewhere(tx, server, triedHosts, now));
+    if (isPlaced && (await letVolumesFollow(tx, service, server.id))) {
       await advance(service, operation, { step: 'ensure', triedHosts, placedAt: now }, tx);
       return true;
     }
+    if (isPlaced) await releaseHost(tx, server.id, released);
     await refundAndDestroy(tx, server, operation, now);
     return false;
   });

@@ -33,8 +33,15 @@ const TRIGGERS = {
 } as const;
 
 const INSTALL_KINDS: readonly OperationKind[] = ['provision', 'rebuild', 'restore'];
-/** Operations that power on a machine that may have volumes. */
-const POWER_ON_KINDS: readonly OperationKind[] = ['rebuild', 'restore', 'start', 'reboot', 'rescue'];
+/** Operations after which the volumes of a machine may have to be attached. */
+const POWER_ON_KINDS: readonly OperationKind[] = [
+  'provision',
+  'rebuild',
+  'restore',
+  'start',
+  'reboot',
+  'rescue',
+];
 
 /** Records that the driver has done everything the operation asked for. */
 export async function completeOperation(service: Service, operation: OperationRow): Promise<void> {

@@ -40,6 +40,7 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   price_changed: 'The price is above your limit. `price_usd` contains the price in US dollars.',
   mismatch: 'The resource does not fit the rest of the request, such as its region.',
   wrong_state: 'The resource is in a state that does not allow this.',
+  in_use: 'The resource is in use, such as a volume of another server.',
 };
 
 const SCOPE_DETAILS: Record<Scope, string> = {
