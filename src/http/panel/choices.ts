@@ -4,6 +4,7 @@ import { listImages } from '../../domain/images/read.ts';
 import { listServers } from '../../domain/servers/read.ts';
 import { listSnapshots } from '../../domain/snapshots/read.ts';
 import { listSshKeys } from '../../domain/ssh-keys/read.ts';
+import { listVolumes } from '../../domain/volumes/read.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { PagePosition, PageRequest } from '../../spec/lists.ts';
 import type { Image } from '../../spec/schemas/image.ts';
@@ -11,6 +12,7 @@ import { PLAN_CATEGORIES, type Plan, type Region } from '../../spec/schemas/plan
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
+import type { Volume } from '../../spec/schemas/volume.ts';
 import type { ListPage } from '../v1/route.ts';
 import type { PageContext } from './page-types.ts';
 
@@ -25,6 +27,14 @@ export async function listOwnSshKeys(context: PageContext): Promise<readonly Lis
   return await readAllPages({ sort: 'name' }, (page) =>
     listSshKeys(context.service, context.customer(), page),
   );
+}
+
+/** Volumes that no server has. */
+export async function listDetachedVolumes(context: PageContext): Promise<readonly Volume[]> {
+  const items = await readAllPages({ sort: 'name' }, (page) =>
+    listVolumes(context.service, context.customer(), page),
+  );
+  return items.filter(({ attached_to, lost_at }) => attached_to === null && lost_at === null);
 }
 
 const SNAPSHOTS_OFFERED = 20;

@@ -12,6 +12,7 @@ import type { Image } from '../../spec/schemas/image.ts';
 import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
+import type { Volume } from '../../spec/schemas/volume.ts';
 import { detailList, emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
@@ -31,6 +32,8 @@ export interface DeployData {
   readonly snapshots: readonly Snapshot[];
   readonly keys: readonly ListedSshKey[];
   readonly groups: readonly FirewallGroup[];
+  /** Those that no server has. */
+  readonly volumes: readonly Volume[];
   /** The submitted values so far, by field. */
   readonly given: ReadonlyMap<string, string>;
   readonly chosen: { readonly plan: string | null; readonly region: string; readonly months: CycleMonths };
@@ -72,6 +75,7 @@ ${fields.select('image', 'Image', {
 })}
 ${keyChoices(data, fields)}
 ${groupChoices(data, fields)}
+${volumeChoices(data, fields)}
 ${fields.text('name', 'Name', {
   value: given.get('name') ?? '',
   required: true,
@@ -184,12 +188,24 @@ function keyChoices({ keys, given }: DeployData, fields: Fields): Html {
 function groupChoices({ groups, given }: DeployData, fields: Fields): Html | false {
   if (groups.length === 0) return false;
   const label = labelsOf(groups);
-  const boxes = groups.map((group) => {
-    const checked = given.has(`firewall_groups.${group.id}`) && new Html(' checked');
-    const input = html`<input type="checkbox" name="firewall_groups.${group.id}"${checked}>`;
-    return html`<label class="choice">${input} <span>${label(group)}</span></label>\n`;
-  });
+  const boxes = groups.map((group) => checkbox(given, `firewall_groups.${group.id}`, label(group)));
   return choiceGroup(fields, 'firewall_groups', 'Firewall groups', html`${boxes}`);
+}
+
+function volumeChoices({ volumes, given }: DeployData, fields: Fields): Html | false {
+  if (volumes.length === 0) return false;
+  const label = labelsOf(volumes);
+  const boxes = volumes.map((each) => {
+    const text = `${label(each)}, ${formatDisk({ disk_gb: each.size_gb })} in ${each.region}`;
+    return checkbox(given, `volumes.${each.id}`, text);
+  });
+  return choiceGroup(fields, 'volumes', 'Volumes to attach', html`${boxes}`);
+}
+
+function checkbox(given: DeployData['given'], name: string, text: string): Html {
+  const checked = given.has(name) && new Html(' checked');
+  const input = html`<input type="checkbox" name="${name}"${checked}>`;
+  return html`<label class="choice">${input} <span>${text}</span></label>\n`;
 }
 
 function advancedFields({ given, forms }: DeployData, fields: Fields): Html {

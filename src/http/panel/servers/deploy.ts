@@ -19,6 +19,7 @@ import { createChecker } from '../../v1/validation.ts';
 import {
   listAllPlans,
   listAllRegions,
+  listDetachedVolumes,
   listNewestSnapshots,
   listOwnSshKeys,
   listUsableImages,
@@ -54,6 +55,7 @@ const FIELD_READERS = {
   auto_renew: isChecked,
   start: (form: Form) => (form.has('stay_off') ? false : undefined),
   firewall_groups: checkedIds,
+  volumes: checkedIds,
   user_data_b64: encodeUserData,
 };
 const FIELD_NAMES = { user_data_b64: 'user_data' };
@@ -106,6 +108,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
       'regions.list',
       'images.list',
       'snapshots.list',
+      'volumes.list',
       'ssh_keys.list',
       'balance.get',
       'firewall_groups.list',
@@ -131,12 +134,13 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
 async function render(context: PageContext): Promise<View> {
   const { service } = context;
   const given = formInput(context);
-  const [plans, regions, images, snapshots, keys, groups, rules] = await Promise.all([
+  const [plans, regions, images, snapshots, keys, volumes, groups, rules] = await Promise.all([
     listAllPlans(context),
     listAllRegions(context),
     listUsableImages(context),
     listNewestSnapshots(context),
     listOwnSshKeys(context),
+    listDetachedVolumes(context),
     readAllPages({ sort: 'name' }, (page) => listGroups(service, context.customer(), page)),
     context.edge.rules.read(),
   ]);
@@ -147,6 +151,7 @@ async function render(context: PageContext): Promise<View> {
     images,
     snapshots,
     keys,
+    volumes,
     groups,
     given,
     quote: await quoteChoice(context, chosen),

@@ -1,6 +1,14 @@
 import type { CreateServer, Server, Skerry } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { FIND_FIREWALL_GROUP, FIND_IMAGE, FIND_SSH_KEY, findFirewallGroup, findImage } from '../../find.ts';
+import {
+  FIND_FIREWALL_GROUP,
+  FIND_IMAGE,
+  FIND_SSH_KEY,
+  FIND_VOLUME,
+  findFirewallGroup,
+  findImage,
+  findVolume,
+} from '../../find.ts';
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, decimal, flag, listOf, pairs, requiredText, text } from '../../options.ts';
@@ -26,6 +34,7 @@ export const create = command({
     ...FIND_IMAGE,
     ...FIND_SSH_KEY,
     ...FIND_FIREWALL_GROUP,
+    ...FIND_VOLUME,
   ],
   args: { name: arg('Name: letters a-z, digits, and dashes; starts with a letter') },
   options: {
@@ -40,6 +49,7 @@ export const create = command({
     firewallGroup: listOf('group', 'Name or ID of a firewall group that filters from the start', {
       completionKind: 'firewall-group',
     }),
+    volume: listOf('volume', 'Name or ID of a volume to attach', { completionKind: 'volume' }),
     tag: listOf('tag', 'Tag'),
     label: pairs('Label'),
     userDataFile: USER_DATA_FILE,
@@ -64,6 +74,7 @@ export const create = command({
     const ssh_keys = await resolveKeysOrDefault(skerry, options.sshKey);
     const groups = options.firewallGroup?.map((group) => findFirewallGroup(skerry, group)) ?? [];
     const firewall_groups = (await Promise.all(groups)).map(({ id }) => id);
+    const volumes = await Promise.all((options.volume ?? []).map((each) => findVolume(skerry, each)));
     const body = {
       name,
       plan,
@@ -73,6 +84,7 @@ export const create = command({
       ...omitUndefined({ tags, labels, user_data_b64, max_price_usd }),
       ...protectionField(options),
       ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
+      ...(volumes.length > 0 ? { volumes: volumes.map(({ id }) => id) } : {}),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
       ...(options.noStart ? { start: false } : {}),
