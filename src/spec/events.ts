@@ -10,7 +10,10 @@ export const EVENTS = {
     key: 'server',
     when: 'installation finished and the server is reachable, or a suspended server resumed',
   },
-  'server.stopped': { key: 'server', when: 'a graceful shutdown completed' },
+  'server.stopped': {
+    key: 'server',
+    when: 'a graceful shutdown completed, or a server was created without being started',
+  },
   'server.rebooted': { key: 'server', when: 'a reboot completed' },
   'server.rebuilt': { key: 'server', when: 'a rebuild from an image completed' },
   'server.suspended': {
