@@ -33,7 +33,7 @@ describe('facts of a host on another machine', () => {
 
   it('its version, clock, load, memory, and disk arrive as it measured them', async () => {
     const { facts, protocol } = await ask(own);
-    assert.equal(protocol, 4);
+    assert.equal(protocol, 5);
     const [fact, ...others] = facts ?? [];
     assert.deepEqual(others, []);
     assert.deepEqual([fact?.host, fact?.version], ['far', readVersion()]);
@@ -43,7 +43,7 @@ describe('facts of a host on another machine', () => {
 
   it('an older host reports none, and stays in use', async () => {
     assert.deepEqual(await ask(own, { versions: [1, 2] }), { facts: null, protocol: 2 });
-    assert.deepEqual(await ask(undefined), { facts: null, protocol: 4 });
+    assert.deepEqual(await ask(undefined), { facts: null, protocol: 5 });
   });
 
   it('an older host, which knows no shared disks, gets no server with one', async () => {
@@ -57,6 +57,14 @@ describe('facts of a host on another machine', () => {
       world.driver.moves?.receive(move, { spec, volumes: [] }) ?? assert.fail('no moves'),
     ];
     for (const call of calls) await failsAs('host', call, /update Skerry/);
+    await world.close();
+  });
+
+  it('an older host, which would install the image, gets no server from a snapshot', async () => {
+    const world = await hostWorld(far.driver, { versions: [1, 2, 3, 4] });
+    const spec = machineSpec({ id: 'cloned', host: 'far', snapshotId: 'snapshot' });
+    await failsAs('host', world.driver.ensure(spec), /update Skerry/);
+    assert.deepEqual(await far.driver.list(), []);
     await world.close();
   });
 
