@@ -28,6 +28,7 @@ export const RETENTION = {
     keepMs: LIMITS.idempotencyRetentionHours * HOUR_MS,
     batch: BATCH,
   },
+  actions: { purge: PURGES.actions, keepMs: LIMITS.actionRetentionDays * DAY_MS, batch: BATCH },
   sessions: { purge: PURGES.sessions, keepMs: 0, batch: BATCH },
   metrics: { purge: PURGES.metrics, keepMs: LIMITS.metricsRetentionDays * DAY_MS, batch: 2 * BATCH },
   // After this, the same cause could be mailed again.

@@ -29,6 +29,7 @@ export const ID_PREFIXES = {
   customer: 'cus_',
   passkey: 'pkey_',
   quote: 'quo_',
+  action: 'act_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -53,6 +53,7 @@ export const NOT_FOUND_MESSAGES = {
   firewallRule: 'Firewall rule not found in your account.',
   webhook: 'Webhook not found in your account.',
   delivery: 'Delivery not found in the log of your webhooks.',
+  action: 'Action not found in your account, or no longer stored.',
   audit: 'Audit event not found in your account, or no longer stored.',
   topup: 'Top-up not found in your account.',
   passkey: 'Passkey not found in your account.',

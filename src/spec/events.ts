@@ -74,6 +74,18 @@ export const EVENTS = {
   'token.created': { key: 'api_token', when: 'an API token was created' },
   'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
   'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
+  'action.success': {
+    key: 'action',
+    when: 'an action succeeded; the event stream sends it only if `types` names it',
+    additive: true,
+    onRequest: true,
+  },
+  'action.error': {
+    key: 'action',
+    when: 'an action failed; the event stream sends it only if `types` names it',
+    additive: true,
+    onRequest: true,
+  },
 } as const satisfies Record<string, EventRow>;
 
 interface EventRow {
@@ -82,12 +94,20 @@ interface EventRow {
   /** The scope that reads it; `read` if missing. Money events have that of the billing endpoints. */
   readonly scope?: Scope;
   readonly additive?: true;
+  /** The event stream sends it only if its filter names it. A webhook names what it receives in any case. */
+  readonly onRequest?: true;
 }
 
 /** The scope that an event requires, in the stream and of a webhook. An unknown type is not about money. */
 export function eventScope(type: string): Scope {
   const rows: Readonly<Record<string, EventRow | undefined>> = EVENTS;
   return rows[type]?.scope ?? 'read';
+}
+
+/** Whether the event stream sends events of this type only on request. */
+export function isOnRequest(type: string): boolean {
+  const rows: Readonly<Record<string, EventRow | undefined>> = EVENTS;
+  return rows[type]?.onRequest ?? false;
 }
 
 export type EventType = keyof typeof EVENTS;

@@ -79,6 +79,8 @@ export const LIMITS = {
   consoleUrlMinutes: 5,
   metricsRetentionDays: 30,
   auditRetentionDays: 90,
+  actionRetentionDays: 90,
+  eventTypesMaxChars: 1_000,
   deliveryRetentionDays: 7,
   /** How long the event stream can be replayed. */
   eventRetentionDays: 30,

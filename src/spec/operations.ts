@@ -13,6 +13,7 @@ export const OPERATIONS = [
   'servers.console',
   'servers.metrics',
   'servers.set_rdns',
+  'servers.actions',
   'images.list',
   'images.get',
   'images.create',
@@ -69,6 +70,8 @@ export const OPERATIONS = [
   'deliveries.replay',
   'audit_events.list',
   'audit_events.get',
+  'actions.list',
+  'actions.get',
   'events.stream',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -86,5 +89,5 @@ export function isOperation(word: string): word is Operation {
  */
 export function isOpenInRecovery(operation: Operation): boolean {
   if (operation === 'quotes.create' || operation === 'tokens.delete') return true;
-  return /\.(?:list|get|metrics|stream|console)$/.test(operation);
+  return /\.(?:list|get|metrics|actions|stream|console)$/.test(operation);
 }

@@ -38,7 +38,7 @@ export const BY_CREATION_OR_NAME = { ...BY_CREATION, name: { column: 'name', typ
 /** A condition on its value, `$name`. A filter named like a sort is an equality on its column. */
 export interface PageFilter {
   readonly where: string;
-  /** The list is unbounded, with an index for each such filter and for pairs of them: see NULLS. */
+  /** The list is unbounded, with an index for each combination of such filters: see NULLS. */
   readonly indexed?: true;
   /**
    * Parses the value; the raw text if omitted. Undefined means no match is possible (a malformed id).
@@ -159,6 +159,7 @@ const NULLS = [
   ['first', 'first'],
   ['last', 'last'],
   ['first', 'last'],
+  ['last', 'first'],
 ] as const;
 
 function orderBy(columns: readonly [sort: string, id: string], indexed: number, descending: boolean): string {

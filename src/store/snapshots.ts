@@ -3,10 +3,11 @@ import { parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
+import { ACTION_COLUMNS, joinAction, type ShownAction } from './actions.ts';
 import { BY_CREATION, byLabels, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { assignmentsFor, parametersFor } from './parameters.ts';
 
-export interface SnapshotRow {
+export interface SnapshotRow extends Partial<ShownAction> {
   readonly id: string;
   readonly customer_id: string;
   readonly server_id: string;
@@ -63,10 +64,11 @@ export async function findSnapshot(
   customerId: string,
   id: string,
 ): Promise<SnapshotRow | undefined> {
-  return await tx.row<SnapshotRow>(`select ${COLUMNS} from snapshots where id = $1 and customer_id = $2`, [
-    id,
-    customerId,
-  ]);
+  return await tx.row<SnapshotRow>(
+    `select ${COLUMNS}, ${ACTION_COLUMNS} from snapshots ${joinAction('snapshots.id')}
+      where id = $1 and customer_id = $2`,
+    [id, customerId],
+  );
 }
 
 /** Lists the customer's servers in its region, on the same storage, and large enough; at most `limit`. */
@@ -113,7 +115,7 @@ export async function findSnapshotWork(tx: Sql, id: string): Promise<SnapshotWor
 }
 
 const SNAPSHOT_PAGE_SOURCE = {
-  columns: COLUMNS,
+  columns: `${COLUMNS}, ${ACTION_COLUMNS}`,
   filters: {
     status: { where: 'status = $status', indexed: true },
     name: { where: 'name = $name', indexed: true },
@@ -144,7 +146,8 @@ export async function pageSnapshots(
   const pages = { ...SNAPSHOT_PAGE_SOURCE, sorts: sortsFor(page.filter) };
   const { server, ...filter } = page.filter;
   if (server === undefined) {
-    const all = { ...pages, from: 'snapshots', where: 'customer_id = $customerId', values: { customerId } };
+    const from = `snapshots ${joinAction('snapshots.id')}`;
+    const all = { ...pages, from, where: 'customer_id = $customerId', values: { customerId } };
     return await readPage<SnapshotRow>(tx, all, page);
   }
   const serverId = parseId('server', server);
@@ -152,7 +155,8 @@ export async function pageSnapshots(
   // Quota and policy bound the snapshots of one server. `offset 0` makes the planner read them first: it
   // cannot know that the other filters and the order would scan far more rows.
   const from = `(select * from snapshots
-    where customer_id = $customerId and server_id = $serverId offset 0) as of_server`;
+    where customer_id = $customerId and server_id = $serverId offset 0) as of_server
+    ${joinAction('of_server.id')}`;
   const few = { ...pages, from, where: 'true', values: { customerId, serverId } };
   return await readPage<SnapshotRow>(tx, few, { ...page, filter });
 }

@@ -87,6 +87,16 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 90 * DAY_MS,
       goneMs: 90 * DAY_MS + 1,
     },
+    actions: {
+      insert: (at) =>
+        insert('actions', {
+          ...{ id: newId(at), customer_id: customerId, command: 'server.stop', status: 'success' },
+          ...{ resource_kind: 'server', resource_id: serverId, steps: ['shutdown'], step_times: [at] },
+          ...{ progress: 100, request_id: 'req_x', created_at: at, finished_at: at },
+        }),
+      keptMs: 90 * DAY_MS,
+      goneMs: 90 * DAY_MS + 1,
+    },
     deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
     events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },
     idempotency: {

@@ -144,7 +144,7 @@ async function destroyExpired(
   now: Date,
 ): Promise<BillingOutcome> {
   const { customer_id: customerId } = server;
-  await startRemoval(tx, server, now);
+  await startRemoval(tx, server, { now });
   await recordSystemAudit(tx, server, 'server.destroy', now);
   const data = {
     server: server.name,

@@ -1,7 +1,7 @@
 /** One open event stream: its position and the next events. streams.ts tells it about new ones. */
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { eventScope } from '../../spec/events.ts';
+import { eventScope, isOnRequest } from '../../spec/events.ts';
 import type { Event } from '../../spec/schemas/event.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import type { NumberedEventRow } from '../../store/events/events.ts';
@@ -22,6 +22,8 @@ export interface StreamReader {
   readonly customerId: string;
   readonly tokenId: string;
   readonly scope: Scope;
+  /** The types that the stream asked for; undefined: all that are not sent on request only. */
+  readonly types?: ReadonlySet<string> | undefined;
 }
 
 export interface StreamOptions {
@@ -110,7 +112,13 @@ export class EventStream {
       return [];
     }
     this.#position += BigInt(rows.length);
-    return rows.filter((row) => scopeCovers(this.reader.scope, eventScope(row.type))).map(toEvent);
+    return rows.filter(({ type }) => this.#wants(type)).map(toEvent);
+  }
+
+  #wants(type: string): boolean {
+    const { scope, types } = this.reader;
+    if (!scopeCovers(scope, eventScope(type))) return false;
+    return types ? types.has(type) || types.has('*') : !isOnRequest(type);
   }
 
   async #sleep(ms: number): Promise<void> {

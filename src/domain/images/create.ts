@@ -6,6 +6,8 @@ import { LIMITS } from '../../spec/limits.ts';
 import { ARCHES, type Image } from '../../spec/schemas/image.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { endUpload, insertCustomImage, readImageUsage } from '../../store/images/images.ts';
+import { recordDone } from '../actions/begin.ts';
+import { beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { imageObject } from './read.ts';
@@ -47,13 +49,16 @@ export async function createImage(
       released_at: today,
     };
     await insertCustomImage(tx, { ...row, customerId, sha256: file.sha256, sizeBytes: file.sizeBytes });
-    const object = imageObject({
+    const done = { customerId, resourceId: row.id, command: 'image.create', actor, now } as const;
+    const action = beganAction(await recordDone(tx, done));
+    const shown = imageObject({
       ...row,
       type: 'custom',
       family: 'custom',
       cloud_init: false,
       deprecated_at: null,
     });
+    const object = { ...shown, action };
     await recordAudit(tx, { actor, action: 'image.create', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);
     return object;

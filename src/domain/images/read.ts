@@ -63,6 +63,8 @@ export function imageObject(row: VisibleImageRow): Image {
     cloud_init: row.cloud_init,
     released_at: row.released_at,
     deprecated_at: row.deprecated_at,
+    // Nothing runs on an image: what its upload began has ended.
+    action: null,
   };
 }
 

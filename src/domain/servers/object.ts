@@ -4,6 +4,7 @@ import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { ShownServerRow } from '../../store/servers/servers.ts';
+import { shownAction } from '../actions/object.ts';
 import { showImageId } from '../images/read.ts';
 
 export function serverObject(row: ShownServerRow): Server {
@@ -26,6 +27,7 @@ export function serverObject(row: ShownServerRow): Server {
     paid_until: formatRfc3339(row.paid_until),
     price_usd_cycle: centsToUsd(row.price_cents_cycle),
     suspended_reason: row.suspended_reason,
+    action: shownAction(row),
     created_at: formatRfc3339(row.created_at),
     updated_at: formatRfc3339(row.updated_at),
   };

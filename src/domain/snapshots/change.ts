@@ -5,12 +5,14 @@ import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { parseRfc3339 } from '../../kernel/time.ts';
 import type { Snapshot, SnapshotBody, SnapshotPatch } from '../../spec/schemas/snapshot.ts';
+import type { ActionRow } from '../../store/actions.ts';
 import { lockBalance } from '../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../store/servers/servers.ts';
 import {
   countServerSnapshots,
   countSnapshots,
   deleteSnapshot as deleteRow,
+  findSnapshot,
   insertSnapshot,
   isBeingRestored,
   lockSnapshot,
@@ -19,6 +21,8 @@ import {
   updateSnapshot as updateRow,
 } from '../../store/snapshots.ts';
 import { enqueueTask } from '../../store/tasks.ts';
+import { beginAction } from '../actions/begin.ts';
+import { type BeganAction, beganAction } from '../actions/object.ts';
 import type { Actor, CustomerActor, Service } from '../context.ts';
 import { requireExpiry } from '../expiry.ts';
 import { recordAudit } from '../record.ts';
@@ -46,7 +50,7 @@ export async function createSnapshot(
     if (server.never_started)
       fail('conflict_state', {}, 'This server was never started, so its disk is empty. Start it first.');
     await requireSnapshotQuota(service, tx, server);
-    const row = await beginSnapshot(tx, server, {
+    const { row, action } = await beginSnapshot(tx, server, {
       actor,
       type: 'manual',
       name,
@@ -55,7 +59,7 @@ export async function createSnapshot(
       expires_at: expiresAt,
       now,
     });
-    const snapshot = snapshotObject(row);
+    const snapshot = { ...snapshotObject(row), action: beganAction(action) };
     await actor.saveResponse?.(tx, snapshot);
     return snapshot;
   });
@@ -73,7 +77,7 @@ export async function beginSnapshot(
   tx: Sql,
   server: ServerRow,
   { actor, now, ...given }: SnapshotStart,
-): Promise<SnapshotRow> {
+): Promise<{ readonly row: SnapshotRow; readonly action: ActionRow }> {
   const { customer_id: customerId } = server;
   const row = await insertSnapshot(tx, {
     ...given,
@@ -86,9 +90,11 @@ export async function beginSnapshot(
     created_at: now,
   });
   await enqueueTask(tx, { kind: 'snapshot', subject: row.id, now });
+  const ids = { customerId, resourceId: row.id, serverId: server.id };
+  const action = await beginAction(tx, { ...ids, command: 'snapshot.create', actor, now });
   const resource = formatId('snapshot', row.id);
   await recordAudit(tx, { actor, action: 'snapshot.create', resource, customerId }, now);
-  return row;
+  return { row, action };
 }
 
 /** The server's lock makes the count per server exact, and the balance's lock the count per customer. */
@@ -147,14 +153,14 @@ export async function patchSnapshot(
   const changed = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const found = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
-    const row = await updateRow(tx, {
+    await updateRow(tx, {
       id,
       name: name === undefined ? found.name : requireName(name),
       expires_at: changedExpiry(found.expires_at, expires, now),
       labels: patch.labels ?? found.labels,
       protect_delete: protection?.delete ?? found.protect_delete,
     });
-    const object = snapshotObject(row);
+    const object = snapshotObject((await findSnapshot(tx, actor.customerId, id)) ?? found);
     // The task knows when the snapshot expires.
     await enqueueTask(tx, { kind: 'snapshot', subject: id, now });
     await recordAudit(tx, { actor, action: 'snapshot.update', resource: object.id }, now);
@@ -165,9 +171,13 @@ export async function patchSnapshot(
 }
 
 /** Deletes a snapshot that is not being created. Refuses with `not_found`, `conflict_state`, `protected`. */
-export async function deleteSnapshot(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+export async function deleteSnapshot(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<BeganAction> {
   const id = parseId('snapshot', shownId) ?? notFound('snapshot');
-  await service.db.transaction(async (tx) => {
+  const action = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const snapshot = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
     if (snapshot.status === 'creating') {
@@ -182,8 +192,11 @@ export async function deleteSnapshot(service: Service, actor: CustomerActor, sho
       );
     }
     await dropSnapshot(tx, snapshot, actor, now);
+    const ids = { customerId: actor.customerId, resourceId: id, serverId: snapshot.server_id };
+    return await beginAction(tx, { ...ids, command: 'snapshot.delete', actor, now });
   });
   service.wake();
+  return { action: beganAction(action) };
 }
 
 /** Deletes a snapshot that the caller locked and checked; its task removes the driver's copy. */

@@ -7,6 +7,7 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { ComputeError, type SnapshotState } from '../../ports/compute.ts';
+import type { ActionErrorCode } from '../../spec/action-commands.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { OperationRow } from '../../store/servers/operations.ts';
@@ -23,6 +24,7 @@ import {
   type SnapshotWork,
 } from '../../store/snapshots.ts';
 import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
+import { endAllOf, failure, SUCCESS } from '../actions/end.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { POLL_INTERVAL_MS, withDriverTimeout } from '../servers/operations/driver-call.ts';
@@ -42,6 +44,7 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Task
   if (await isDiskMoving(service.db, id)) return { againMs: POLL_INTERVAL_MS };
   if (!snapshot) {
     await withDriverTimeout(service.compute.removeSnapshot(id));
+    await service.db.transaction((tx) => endAllOf(tx, id, SUCCESS, service.clock.now()));
     return 'done';
   }
   if (snapshot.lost_at !== null && snapshot.status !== 'error') return await recordLoss(service, snapshot);
@@ -61,14 +64,18 @@ async function advanceCreation(service: Service, snapshot: SnapshotWork): Promis
   return RERUN_NOW;
 }
 
+/** What the driver says, and the code of a failure that it does not name. */
+type SeenSnapshot = SnapshotState & { readonly code?: ActionErrorCode };
+
 /** Asks the driver for the progress; also `failed` if there is nothing left to ask about. */
-async function readProgress(service: Service, snapshot: SnapshotWork): Promise<SnapshotState> {
+async function readProgress(service: Service, snapshot: SnapshotWork): Promise<SeenSnapshot> {
   const failed = { state: 'failed', sizeGb: 0 } as const;
-  if (!canCreateSnapshot(snapshot, service.clock.now())) return failed;
+  // Its disk was replaced or deleted first.
+  if (!canCreateSnapshot(snapshot, service.clock.now())) return { ...failed, code: 'cancelled' };
   const isOverdue = service.clock.now().getTime() - snapshot.created_at.getTime() > CREATE_TIMEOUT_MS;
   try {
     const seen = await withDriverTimeout(service.compute.snapshot(snapshot.server_id, snapshot.id));
-    return seen.state === 'creating' && isOverdue ? failed : seen;
+    return seen.state === 'creating' && isOverdue ? { ...failed, code: 'timeout' } : seen;
   } catch (error) {
     const isFinal = error instanceof ComputeError && error.fault === 'refused';
     if (!isFinal && !isOverdue) throw error;
@@ -77,7 +84,7 @@ async function readProgress(service: Service, snapshot: SnapshotWork): Promise<S
   }
 }
 
-async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotState): Promise<void> {
+async function recordEnd(service: Service, { id }: SnapshotRow, seen: SeenSnapshot): Promise<void> {
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const ready = seen.state === 'ready';
@@ -89,6 +96,7 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SnapshotSt
     const row = await finishSnapshot(tx, { id, status: to, sizeGb: ready ? seen.sizeGb : 0 });
     if (!row) return;
     const { customer_id: customerId } = row;
+    await endAllOf(tx, id, ready ? SUCCESS : failure(seen.code ?? 'host_failed'), now);
     await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);
     await continueBackups(tx, row, now);
     const [action, result] = ready
@@ -111,6 +119,7 @@ async function recordLoss(service: Service, { id, status }: SnapshotWork): Promi
     const row = await loseSnapshot(tx, id);
     if (!row) return;
     const now = service.clock.now();
+    await endAllOf(tx, id, failure('host_failed'), now);
     const { customer_id: customerId } = row;
     const { event: type } = findTransition(SNAPSHOT_TRANSITIONS, status, 'lost');
     await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);

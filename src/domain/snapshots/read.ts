@@ -10,6 +10,7 @@ import {
   listServersForSnapshot,
   type SnapshotRow,
 } from '../../store/snapshots.ts';
+import { shownAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { driverCapabilities } from '../servers/hardware.ts';
 
@@ -62,6 +63,7 @@ export function snapshotObject(row: SnapshotRow): Snapshot {
     labels: row.labels,
     protection: { delete: row.protect_delete },
     expires_at: row.expires_at && formatRfc3339(row.expires_at),
+    action: shownAction(row),
     created_at: formatRfc3339(row.created_at),
   };
 }

@@ -1,6 +1,7 @@
 /** `skerryd verify`: queries the database for violations of its invariants. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
+import { ACTION_INVARIANTS } from './actions.ts';
 import { AUDIT_INVARIANTS } from './audit-chain.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
 import type { Invariant } from './invariant.ts';
@@ -19,6 +20,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...MONEY_INVARIANTS,
   ...TOPUP_INVARIANTS,
   ...SERVER_INVARIANTS,
+  ...ACTION_INVARIANTS,
   ...CALENDAR_INVARIANTS,
   ...INVENTORY_INVARIANTS,
   ...MOVE_INVARIANTS,

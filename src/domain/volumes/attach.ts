@@ -19,6 +19,8 @@ import {
   lockVolumesOf,
 } from '../../store/volumes/changes.ts';
 import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
+import { beginAction } from '../actions/begin.ts';
+import { beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
@@ -65,7 +67,9 @@ export async function attachVolume(
     if (maxVolumes !== null && taken.size >= maxVolumes) await throwTooManyVolumes(tx, server, maxVolumes);
     const device = firstFreeDevice(taken);
     const row = await attachRow(tx, { id, serverId: server.id, device, hostId });
-    const object = volumeObject(row);
+    const ids = { customerId, resourceId: id, serverId: server.id };
+    const action = await beginAction(tx, { ...ids, command: 'volume.attach', actor, now });
+    const object = { ...volumeObject(row), action: beganAction(action) };
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.attach', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);
@@ -90,7 +94,9 @@ export async function detachVolume(service: Service, actor: CustomerActor, shown
     // takes effect after this detachment.
     const server = await findOwnServer(tx, customerId, volume.server_id);
     if (server) requireActionAllowed(server, 'detach');
-    const object = volumeObject(await detachRow(tx, id));
+    const ids = { customerId, resourceId: id, serverId: volume.server_id };
+    const action = await beginAction(tx, { ...ids, command: 'volume.detach', actor, now });
+    const object = { ...volumeObject(await detachRow(tx, id)), action: beganAction(action) };
     await enqueueTask(tx, { kind: 'volume', subject: id, now });
     await recordAudit(tx, { actor, action: 'volume.detach', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);

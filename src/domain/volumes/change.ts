@@ -10,6 +10,7 @@ import {
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import type { ActionSummary } from '../../spec/schemas/action.ts';
 import type { Volume, VolumeBody, VolumePatch } from '../../spec/schemas/volume.ts';
 import { findRegion } from '../../store/catalogue/catalogue.ts';
 import { lockBalance } from '../../store/ledger/ledger.ts';
@@ -25,6 +26,8 @@ import {
   updateVolume as updateRow,
   type VolumeRow,
 } from '../../store/volumes/volumes.ts';
+import { beginAction, recordDone } from '../actions/begin.ts';
+import { type BeganAction, beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireDiskQuota, requireNotMoving, throwVolumeLost } from './disk.ts';
@@ -61,7 +64,8 @@ export async function createVolume(
       protect_delete: body.protection?.delete ?? false,
       created_at: now,
     });
-    const volume = volumeObject(row);
+    const done = { customerId, resourceId: row.id, command: 'volume.create', actor, now } as const;
+    const volume = { ...volumeObject(row), action: beganAction(await recordDone(tx, done)) };
     await recordAudit(tx, { actor, action: 'volume.create', resource: volume.id }, now);
     await actor.saveResponse?.(tx, volume);
     return volume;
@@ -102,13 +106,26 @@ export async function updateVolume(
       labels: patch.labels ?? volume.labels,
       protect_delete: patch.protection?.delete ?? volume.protect_delete,
     });
-    if (disk_gb > volume.disk_gb) await enqueueTask(tx, { kind: 'volume', subject: id, now });
-    const object = volumeObject(row);
+    const resizing = disk_gb > volume.disk_gb ? await beginResize(tx, volume, actor, now) : null;
+    const object = volumeObject(resizing ? row : ((await findVolume(tx, customerId, id)) ?? row));
+    if (resizing) Object.assign(object, { action: resizing });
     await recordAudit(tx, { actor, action: 'volume.update', resource: object.id }, now);
     return object;
   });
   service.wake();
   return updated;
+}
+
+/** Starts what makes the disk larger. */
+async function beginResize(
+  tx: Sql,
+  { id, customer_id: customerId, server_id: serverId }: VolumeRow,
+  actor: CustomerActor,
+  now: Date,
+): Promise<ActionSummary> {
+  await enqueueTask(tx, { kind: 'volume', subject: id, now });
+  const ids = { customerId, resourceId: id, serverId };
+  return beganAction(await beginAction(tx, { ...ids, command: 'volume.resize', actor, now }));
 }
 
 /** Reserves the growth and returns the volume's reserved disk: 0 if it was never attached. */
@@ -135,22 +152,30 @@ async function reserveGrowth(service: Service, tx: Sql, volume: VolumeRow, sizeG
  * Permanently deletes a detached volume and its content. Its disk is free once the driver confirms. Refuses
  * with `not_found`, `conflict_state`, and `protected`.
  */
-export async function deleteVolume(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
+export async function deleteVolume(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+): Promise<BeganAction> {
   const id = parseId('volume', shownId) ?? notFound('volume');
-  await service.db.transaction(async (tx) => {
+  const action = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const volume = (await lockVolume(tx, actor.customerId, id)) ?? notFound('volume');
     if (volume.server_id !== null) {
       fail('conflict_state', {}, 'The volume is attached to a server. Detach it first.');
     }
     if (volume.protect_delete) refuseProtected('delete', 'The volume is protected against deletion.');
+    await recordAudit(tx, { actor, action: 'volume.delete', resource: formatId('volume', id) }, now);
+    const { customerId } = actor;
+    const deletion = { customerId, resourceId: id, command: 'volume.delete', actor, now } as const;
     if (volume.disk_gb === 0) {
       await deleteRow(tx, id);
-    } else {
-      await markVolumeDeleted(tx, id, now);
-      await enqueueTask(tx, { kind: 'volume', subject: id, now });
+      return await recordDone(tx, deletion);
     }
-    await recordAudit(tx, { actor, action: 'volume.delete', resource: formatId('volume', id) }, now);
+    await markVolumeDeleted(tx, id, now);
+    await enqueueTask(tx, { kind: 'volume', subject: id, now });
+    return await beginAction(tx, deletion);
   });
   service.wake();
+  return { action: beganAction(action) };
 }

@@ -8,6 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { ComputeError } from '../../ports/compute.ts';
+import { listRunningActions } from '../../store/actions.ts';
 import { findLossOfServer, releaseLostVolume } from '../../store/inventory/lost-hosts.ts';
 import { findSeizure } from '../../store/inventory/shared-storage.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
@@ -20,6 +21,7 @@ import {
   type VolumeWork,
 } from '../../store/volumes/changes.ts';
 import { deleteVolume, lockVolume, returnReservation } from '../../store/volumes/volumes.ts';
+import { endEach, failure, SUCCESS } from '../actions/end.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, recordEvent, systemActor } from '../record.ts';
 import { withDriverTimeout } from '../servers/operations/driver-call.ts';
@@ -58,6 +60,8 @@ export async function ensureVolume(service: Service, id: string): Promise<TaskRe
     // A customer may have detached it before its data was looked for on the host of that server.
     if (work.server_id === null && (await lockVolume(tx, work.customer_id, id)))
       await returnReservation(tx, id);
+    // Those that began after the state was read wait for the next run.
+    await endEach(tx, work.action_ids, SUCCESS, service.clock.now());
     await recordChangeEvents(service, tx, work);
   });
   return 'done';
@@ -85,7 +89,10 @@ async function recordLoss(
     if (!volume) return;
     if (volume.server_id !== null) await detachVolume(tx, id);
     const work = await findVolumeWork(tx, id);
-    if (work) await recordChangeEvents(service, tx, work);
+    if (work) {
+      await endEach(tx, work.action_ids, failure('host_failed'), service.clock.now());
+      await recordChangeEvents(service, tx, work);
+    }
     if (volume.disk_gb === 0) return;
     await releaseLostVolume(tx, id);
     const now = service.clock.now();
@@ -132,6 +139,7 @@ async function revertAttachment(service: Service, work: VolumeWork): Promise<voi
     await lockVolume(tx, work.customer_id, work.id);
     // The customer has requested something else meanwhile: that is tried next.
     if (!(await isVolumeUnchanged(tx, work))) return;
+    await endReverted(tx, work, now);
     await recordChangeEvents(service, tx, work, { exceptLast: true });
     await detachVolume(tx, work.id);
     await returnReservation(tx, work.id);
@@ -145,9 +153,18 @@ async function revertAttachment(service: Service, work: VolumeWork): Promise<voi
   });
 }
 
+/** Ends the refused attachment, and what preceded it. A growth continues. */
+async function endReverted(tx: Sql, work: VolumeWork, now: Date): Promise<void> {
+  const running = (await listRunningActions(tx, work.id)).filter(({ id }) => work.action_ids.includes(id));
+  const changes = running.filter(({ command }) => command !== 'volume.resize').map(({ id }) => id);
+  await endEach(tx, changes.slice(-1), failure('host_failed'), now);
+  await endEach(tx, changes, SUCCESS, now);
+}
+
 /** Deletes the row, which frees the disk, after the driver has removed the volume. */
 async function completeDeletion(service: Service, work: VolumeWork): Promise<void> {
   await service.db.transaction(async (tx) => {
+    await endEach(tx, work.action_ids, SUCCESS, service.clock.now());
     await recordChangeEvents(service, tx, work);
     await deleteVolume(tx, work.id);
   });

@@ -5,6 +5,7 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { findVolume, pageVolumes as listRows, type VolumeRow } from '../../store/volumes/volumes.ts';
+import { shownAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Reads a volume by its public id. An unknown, malformed, or foreign one is `not_found`. */
@@ -37,6 +38,7 @@ export function volumeObject(row: VolumeRow): Volume {
     labels: row.labels,
     protection: { delete: row.protect_delete },
     lost_at: row.lost_at && formatRfc3339(row.lost_at),
+    action: shownAction(row),
     created_at: formatRfc3339(row.created_at),
   };
 }

@@ -8,6 +8,8 @@ import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
+import type { ActionCommand } from '../../spec/action-commands.ts';
+import type { ActionSummary } from '../../spec/schemas/action.ts';
 import { regionIn, requirePolicies } from '../admission/admission.ts';
 import { idempotencyKeyHeader, markReplay, runOnce } from '../admission/once.ts';
 import { auditRefusal, writeRefusalAudit } from '../admission/refusal-audit.ts';
@@ -235,12 +237,19 @@ function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unk
 function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResult): object | undefined {
   const { status, body } = result.response;
   markReplay(reply, result);
+  if (route.starts && body !== undefined) nameAction(reply, route.starts, body);
   reply.code(status);
   if (result.replayed && body !== undefined) {
     reply.type('application/json; charset=utf-8');
     reply.serializer(() => serializeStored(reply, body));
   }
   return status === route.status && route.reply === null ? undefined : body;
+}
+
+/** An update that began nothing may show what an earlier request did. */
+function nameAction(reply: FastifyReply, command: ActionCommand, body: object): void {
+  const { action } = body as { readonly action?: ActionSummary | null };
+  if (action?.command === command) reply.header('X-Action-Id', action.id);
 }
 
 /** An earlier version may have stored the response, without fields that the schema has by now. */

@@ -3,9 +3,11 @@
  * authorization, rate limits, idempotency, errors, and the OpenAPI document.
  */
 import type { Static, TObject, TSchema } from 'typebox';
+import type { BeganAction } from '../../domain/actions/object.ts';
 import type { ScopedActor, Service } from '../../domain/context.ts';
 import type { EventStreams } from '../../domain/events/streams.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
+import type { ActionCommand } from '../../spec/action-commands.ts';
 import type { Action } from '../../spec/actions.ts';
 import type { ListRules, PageRequest } from '../../spec/lists.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -71,6 +73,8 @@ interface RouteDefinition {
   readonly errorStatuses?: readonly (409 | 422)[];
   /** The audit log's name for it. Required for every route that changes something. */
   readonly audit?: Action;
+  /** The action that it begins: the response names it in X-Action-Id. */
+  readonly starts?: ActionCommand;
   /** The rate limit bucket; `general` when omitted. */
   readonly bucket?: 'provision';
   /** Set for a POST that only reads: it is not audited, and a frozen customer may send it. */
@@ -119,9 +123,10 @@ export function route<
     readonly body?: Body;
     readonly query?: Query;
     readonly reply: Reply;
+    /** Without a reply, the result only names the action that was begun. */
     readonly run: (
       call: Call<Static<Body>, Static<Query>, PathParams<Path>>,
-    ) => Promise<Reply extends TSchema ? Static<Reply> : void>;
+    ) => Promise<Reply extends TSchema ? Static<Reply> : BeganAction | undefined | void>;
   },
 ): Route {
   return { status: 200, ...row } as unknown as Route;

@@ -25,7 +25,7 @@ const PREFLIGHT_HEADERS = {
 
 function exposedHeaders(): string {
   const rate = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After'];
-  return ['X-Request-Id', 'Idempotent-Replayed', ...rate].join(', ');
+  return ['X-Request-Id', 'X-Action-Id', 'Idempotent-Replayed', ...rate].join(', ');
 }
 
 export function registerRestSurface(scope: FastifyInstance, edge: V1Edge): void {

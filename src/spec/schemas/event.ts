@@ -1,5 +1,6 @@
 /** Event envelope (SPEC "Event envelope"): the body of a delivery, and with `seq` a message of the stream. */
 import { type Static, Type } from 'typebox';
+import { Action } from './action.ts';
 import { ApiToken } from './api-token.ts';
 import { Balance, LedgerEntry } from './balance.ts';
 import { FirewallGroup } from './firewall.ts';
@@ -26,6 +27,7 @@ export const Event = Type.Object({
       ledger_entry: Type.Optional(LedgerEntry),
       balance: Type.Optional(Balance),
       webhook: Type.Optional(Webhook),
+      action: Type.Optional(Action),
     },
     { description: 'The full object at the time of the event, under its type.' },
   ),

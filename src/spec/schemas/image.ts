@@ -1,5 +1,6 @@
 /** Image (SPEC "Image"). */
 import { type Static, Type } from 'typebox';
+import { ActionSummary } from './action.ts';
 import { nullable, oneOf } from './parts.ts';
 
 export const IMAGE_TYPES = ['official', 'custom'] as const;
@@ -25,5 +26,6 @@ export const Image = Type.Object({
       description: 'If set, new servers cannot use it, and it is removed 90 days after this date.',
     }),
   ),
+  action: nullable(ActionSummary),
 });
 export type Image = Static<typeof Image>;

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
+import { ActionSummary } from './action.ts';
 import {
   Id,
   Labels,
@@ -89,6 +90,7 @@ export const Server = Type.Object({
         'zero or more. After a grace period, with warnings by email, it is deleted.',
     }),
   ),
+  action: nullable(ActionSummary),
   created_at: Time,
   updated_at: Time,
 });

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { SNAPSHOT_STATUSES } from '../states.ts';
+import { ActionSummary } from './action.ts';
 import {
   DisplayName,
   Id,
@@ -34,6 +35,7 @@ export const Snapshot = Type.Object({
   labels: ShownLabels,
   expires_at: nullable(EXPIRES),
   protection: Protection,
+  action: nullable(ActionSummary),
   created_at: Time,
 });
 export type Snapshot = Static<typeof Snapshot>;

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
+import { ActionSummary } from './action.ts';
 import {
   DisplayName,
   Id,
@@ -42,6 +43,7 @@ export const Volume = Type.Object({
     }),
   ),
   protection: Protection,
+  action: nullable(ActionSummary),
   created_at: Time,
 });
 export type Volume = Static<typeof Volume>;

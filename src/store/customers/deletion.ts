@@ -203,6 +203,7 @@ export async function deleteWebhooks(tx: Sql, customerId: string): Promise<strin
 /** Tables in which a customer may have any number of rows; `key` names one row, on an index by customer. */
 const UNBOUNDED_TABLES = [
   { table: 'events', key: 'id', and: '' },
+  { table: 'actions', key: 'id', and: '' },
   { table: 'idempotency', key: 'key_digest', and: '' },
   // The mail that confirms the deletion is still to be sent.
   { table: 'mails', key: 'id', and: `and kind <> 'account_deleted'` },

@@ -70,6 +70,19 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
             where s.customer_id = $1 order by o.created_at`,
   },
   {
+    name: 'actions',
+    ids: {
+      ...{ id: 'action', server_id: 'server', volume_id: 'volume', snapshot_id: 'snapshot' },
+      image_id: 'customImage',
+    },
+    rows: `select id, command, status, server_id,
+             case resource_kind when 'volume' then resource_id end as volume_id,
+             case resource_kind when 'snapshot' then resource_id end as snapshot_id,
+             case resource_kind when 'image' then resource_id end as image_id, steps, step_times, progress,
+             error_code, error_message, request_id, created_at, finished_at
+             from actions where customer_id = $1 order by created_at, id`,
+  },
+  {
     name: 'metrics',
     ids: { server_id: 'server' },
     rows: `select m.* from servers s join metrics m on m.server_id = s.id where s.customer_id = $1

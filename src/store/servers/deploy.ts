@@ -1,6 +1,6 @@
 /**
  * The deploy, as one statement: select an address, a /64 and a placement; debit; assign them; write the
- * server, its charge, its audit row, its two events and its first operation. Either all of it is committed or
+ * server, its charge, its audit row, its two events and its first operation with its action. Either all of it is committed or
  * none of it.
  *
  * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type,
@@ -92,7 +92,12 @@ export interface DeployRow
   readonly revenue_account: string;
   readonly transfer_id: string;
   readonly description: string;
+  /** Also the id of its action. */
   readonly operation_id: string;
+  readonly action_steps: readonly string[];
+  /** When those began that have. */
+  readonly action_step_times: readonly Date[];
+  readonly action_progress: number | null;
   readonly audit_id: string;
   readonly resource: string;
   readonly actor_token: string | null;
@@ -190,9 +195,16 @@ server as (
          $now, $now
     from debit, place),
 operation as (
-  insert into operations (id, server_id, kind, step, snapshot_id, placed_at, due_at, created_at)
-  select $operation_id, $id, 'provision', 'ensure', $snapshot_id::uuid, $now, $now, $now from debit
+  insert into operations (id, server_id, kind, step, action_id, snapshot_id, placed_at, due_at, created_at)
+  select $operation_id, $id, 'provision', 'ensure', $operation_id, $snapshot_id::uuid, $now, $now, $now
+    from debit
    where $machine_id::uuid is null),
+action as (
+  insert into actions (id, customer_id, command, resource_kind, resource_id, server_id, steps, step_times,
+                       progress, request_id, created_at)
+  select $operation_id, $customer_id, 'server.create', 'server', $id, $id, $action_steps::text[],
+         $action_step_times::timestamptz[], $action_progress, $request_id, $now
+    from debit where $machine_id::uuid is null),
 transfer as (
   insert into transfers (id, debit_account, credit_account, amount_cents, customer_id, type, resource_kind,
                          resource_id, description, fact, balance_after_cents, created_at,

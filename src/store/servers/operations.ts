@@ -1,5 +1,7 @@
 /** Operations on servers: the work queue. A finished operation is deleted. */
 import type { Sql } from '../../kernel/sql.ts';
+import type { ActionErrorCode, ActionPosition } from '../../spec/action-commands.ts';
+import { SET_POSITION } from '../actions.ts';
 import { assignmentsFor } from '../parameters.ts';
 
 export type OperationKind =
@@ -52,6 +54,10 @@ export interface OperationRow {
   readonly placed_at: Date;
   /** Why the last attempt failed, for the operator. */
   readonly last_fault: string | null;
+  /** The code with which its action ends if the operation fails. */
+  readonly cause: ActionErrorCode | null;
+  /** The action that ends with it. Null: a previous version started it. */
+  readonly action_id: string | null;
   readonly payload_sealed: string | null;
   readonly snapshot_id: string | null;
   readonly due_at: Date;
@@ -82,8 +88,8 @@ export async function claimOperations(
        left join machines m on m.id = s.machine_id
       where o.id = due.id
      returning o.id, o.server_id, o.kind, o.step, o.attempts, o.tried_hosts, o.placed_at, o.last_fault,
-               o.payload_sealed, o.snapshot_id, o.due_at, o.lease_id, coalesce(h.name, m.name) as host,
-               s.generation, s.never_started, o.created_at`,
+               o.cause, o.action_id, o.payload_sealed, o.snapshot_id, o.due_at, o.lease_id,
+               coalesce(h.name, m.name) as host, s.generation, s.never_started, o.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],
   );
 }
@@ -91,13 +97,13 @@ export async function claimOperations(
 /** Starts an operation, due now. The caller holds the server's lock and found no other operation. */
 export async function insertOperation(
   tx: Sql,
-  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step'> &
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'action_id'> &
     Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id'>> & { readonly now: Date },
 ): Promise<void> {
   await tx.run(
-    `insert into operations (id, server_id, kind, step, payload_sealed, snapshot_id, placed_at, due_at,
-                             created_at)
-     values ($id, $server_id, $kind, $step, $payload_sealed, $snapshot_id, $now, $now, $now)`,
+    `insert into operations (id, server_id, kind, step, action_id, payload_sealed, snapshot_id, placed_at,
+                             due_at, created_at)
+     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $snapshot_id, $now, $now, $now)`,
     { payload_sealed: null, snapshot_id: null, ...operation },
   );
 }
@@ -109,17 +115,18 @@ export async function insertOperation(
  */
 export async function replaceOperation(
   tx: Sql,
-  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'payload_sealed'> & {
+  operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'action_id' | 'payload_sealed'> & {
     readonly now: Date;
   },
 ): Promise<void> {
   await tx.run(
-    `insert into operations (id, server_id, kind, step, payload_sealed, placed_at, due_at, created_at)
-     values ($id, $server_id, $kind, $step, $payload_sealed, $now, $now, $now)
+    `insert into operations (id, server_id, kind, step, action_id, payload_sealed, placed_at, due_at,
+                             created_at)
+     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $now, $now, $now)
      on conflict (server_id) do update
        set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
-           placed_at = excluded.placed_at, last_fault = null, payload_sealed = excluded.payload_sealed,
-           snapshot_id = null, due_at = excluded.due_at, created_at = excluded.created_at`,
+           placed_at = excluded.placed_at, last_fault = null, cause = null, action_id = excluded.action_id,
+           payload_sealed = excluded.payload_sealed, snapshot_id = null, due_at = excluded.due_at, created_at = excluded.created_at`,
     operation,
   );
 }
@@ -128,10 +135,11 @@ export async function replaceOperation(
 export async function findServerOperation(
   tx: Sql,
   serverId: string,
-): Promise<Pick<OperationRow, 'id' | 'kind' | 'step' | 'payload_sealed'> | undefined> {
-  return await tx.row('select id, kind, step, payload_sealed from operations where server_id = $1', [
-    serverId,
-  ]);
+): Promise<Pick<OperationRow, 'id' | 'kind' | 'step' | 'action_id' | 'payload_sealed'> | undefined> {
+  return await tx.row(
+    'select id, kind, step, action_id, payload_sealed from operations where server_id = $1',
+    [serverId],
+  );
 }
 
 /** Deletes an operation, also while it is leased. The caller holds the lock of its server. */
@@ -162,9 +170,21 @@ export async function releaseServerLease(
   );
 }
 
+const ADVANCE = `update operations
+  set ${assignmentsFor('kind, step, attempts, tried_hosts, placed_at, last_fault, cause, action_id, due_at')},
+      lease_id = null, leased_until = null
+  where id = $id and lease_id = $lease_id`;
+
+/** Does so together with the action, unless that is there already. */
+const ADVANCE_BOTH = `with advanced as (${ADVANCE} returning action_id),
+  shown as (
+    update actions set ${SET_POSITION} from advanced
+     where id = advanced.action_id and status = 'running' and cardinality(step_times) <> $begun)
+  select from advanced`;
+
 /**
- * Updates an operation and releases it. Returns false when the lease was lost, and with it the right to
- * write.
+ * Updates an operation and releases it, and moves its action to `position`, if any. Returns false when the
+ * lease was lost, and with it the right to write.
  */
 export async function advanceOperation(
   tx: Sql,
@@ -172,15 +192,10 @@ export async function advanceOperation(
     OperationRow,
     'server_id' | 'host' | 'generation' | 'never_started' | 'payload_sealed' | 'snapshot_id' | 'created_at'
   >,
+  position: (ActionPosition & { readonly at: Date }) | null = null,
 ): Promise<boolean> {
-  const changed = await tx.run(
-    `update operations
-        set ${assignmentsFor('kind, step, attempts, tried_hosts, placed_at, last_fault, due_at')},
-            lease_id = null, leased_until = null
-      where id = $id and lease_id = $lease_id`,
-    operation,
-  );
-  return changed === 1;
+  if (position === null) return (await tx.run(ADVANCE, operation)) === 1;
+  return (await tx.row(ADVANCE_BOTH, { ...operation, ...position })) !== undefined;
 }
 
 export async function finishOperation(

@@ -3,11 +3,12 @@ import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
+import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
 import { LOW_BALANCE_WINDOW_SQL } from '../billing/cycles.ts';
 import { byLabels, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor } from '../parameters.ts';
 
-export interface ServerRow {
+export interface ServerRow extends ShownAction {
   readonly id: string;
   readonly public_no: bigint;
   readonly customer_id: string;
@@ -77,14 +78,16 @@ export type ShownServerRow = Omit<
 const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id, s.image_id,
   i.type as image_type, s.ssh_keys, s.tags, s.labels, s.protect_delete, s.protect_rebuild, s.rdns,
   s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at,
-  s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix`;
+  s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix,
+  ${ACTION_COLUMNS}`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
   s.ram_mb, s.disk_gb, s.shared_disk, s.never_started, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
   s.frozen_at, s.throttled`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id
-  left join ipv6_prefixes p on p.server_id = s.id`;
+  left join ipv6_prefixes p on p.server_id = s.id
+  ${joinAction('s.id')}`;
 
 export async function findServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1`, [id]);
@@ -124,7 +127,8 @@ function parseImageFilter(shown: string): [type: ServerRow['image_type'], id: st
 const SERVER_FROM_LATERAL = `servers s
   cross join lateral (select type from images where id = s.image_id limit 1) i
   left join lateral (select addr, gateway from ipv4_addresses where server_id = s.id limit 1) a on true
-  left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true`;
+  left join lateral (select prefix from ipv6_prefixes where server_id = s.id limit 1) p on true
+  ${joinAction('s.id')}`;
 
 const SERVER_PAGE_SOURCE = {
   columns: SHOWN_COLUMNS,

@@ -35,6 +35,7 @@ export const PURGES = {
            or d.created_at >= ${NOW} - interval '${LIMITS.deliveryRetentionDays} days'))`,
   },
   idempotency: { table: 'idempotency', by: 'created_at', type: 'timestamptz' },
+  actions: { table: 'actions', by: 'id', type: 'uuid', removableWhen: `aged.status <> 'running'` },
   sessions: {
     table: 'sessions',
     by: 'id',

@@ -12,6 +12,8 @@ export interface VolumeChange {
 
 /** The desired state of a volume for the driver, read in one snapshot. */
 export interface VolumeWork extends VolumeRow {
+  /** The actions that run on it, the oldest first. */
+  readonly action_ids: readonly string[];
   /** The latest change reflected in `server_id` and `device`; null when all are confirmed. */
   readonly last_seq: bigint | null;
   /** It was detached since the driver's last confirmation, even if it was attached again. */
@@ -26,6 +28,8 @@ export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | 
   return await tx.row<VolumeWork>(
     `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
             exists (select from servers s where s.id = v.server_id and s.first_run_at is null) as awaits_install,
+            array(select x.id from actions x
+                   where x.resource_id = v.id and x.status = 'running' order by x.id) as action_ids,
             (select max(o.placed_at)
                from volume_changes d join operations o on o.server_id = d.server_id
               where d.volume_id = v.id and d.event = 'volume.detached'

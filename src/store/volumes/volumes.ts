@@ -6,11 +6,12 @@ import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
 import { BY_CREATION_OR_NAME, byLabels, countUpTo, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
-export interface VolumeRow {
+export interface VolumeRow extends Partial<ShownAction> {
   readonly id: string;
   readonly customer_id: string;
   readonly name: string;
@@ -69,7 +70,8 @@ export async function insertVolume(tx: Sql, row: NewVolume): Promise<VolumeRow> 
 
 export async function findVolume(tx: Sql, customerId: string, id: string): Promise<VolumeRow | undefined> {
   return await tx.row<VolumeRow>(
-    `select ${VOLUME_COLUMNS} from volumes where id = $1 and customer_id = $2 and deleted_at is null`,
+    `select ${VOLUME_COLUMNS}, ${ACTION_COLUMNS} from volumes ${joinAction('volumes.id')}
+      where id = $1 and customer_id = $2 and deleted_at is null`,
     [id, customerId],
   );
 }
@@ -90,8 +92,8 @@ export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest
   return await readPage<VolumeRow>(
     tx,
     {
-      columns: VOLUME_COLUMNS,
-      from: 'volumes',
+      columns: `${VOLUME_COLUMNS}, ${ACTION_COLUMNS}`,
+      from: `volumes ${joinAction('volumes.id')}`,
       where: 'customer_id = $customerId and deleted_at is null',
       values: { customerId },
       sorts: BY_CREATION_OR_NAME,

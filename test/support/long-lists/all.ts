@@ -3,12 +3,12 @@
 import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
 import { FIRST_AT } from './rows.ts';
-import { AUDIT_EVENTS, DELIVERIES, LEDGER, SNAPSHOTS, TOPUPS } from './unbounded.ts';
+import { ACTIONS, AUDIT_EVENTS, DELIVERIES, LEDGER, SERVER_ACTIONS, SNAPSHOTS, TOPUPS } from './unbounded.ts';
 
 export const LONG_LISTS: readonly LongList[] = [
   ...[SERVERS, SSH_KEYS, TOKENS, LEDGER, TOPUPS, VOLUMES, SNAPSHOTS, FIREWALL_GROUPS, WEBHOOKS, DELIVERIES],
   // Tests that empty one list after another also delete the images of the others, so images come last.
-  ...[AUDIT_EVENTS, IMAGES],
+  ...[ACTIONS, SERVER_ACTIONS, AUDIT_EVENTS, IMAGES],
 ];
 
 /**

@@ -1,5 +1,6 @@
 /** Lists without a quota. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
+import { pageActions } from '../../../src/store/actions.ts';
 import { pageAuditEvents } from '../../../src/store/audit.ts';
 import { pageLedger } from '../../../src/store/ledger/ledger.ts';
 import { pageSnapshots } from '../../../src/store/snapshots.ts';
@@ -174,5 +175,58 @@ export const AUDIT_EVENTS: LongList = {
     { action: 'server.stop', from: FROM, to: TO },
     { resource: 'old', from: FROM, to: TO },
     { action: 'server.start', resource: 'old', from: FROM, to: TO },
+  ],
+};
+
+const ACTION_FIXTURES = [
+  {
+    table: 'actions',
+    columns: {
+      ...{ ...CUSTOMER_COLUMNS, command: valueSql('server.rebuild', 'server.stop', 'server.start') },
+      status: valueSql('running', 'success', 'error'),
+      ...{ error_code: `case when not once and not old then 'timeout' end` },
+      ...{ error_message: `case when not once and not old then 'It took too long.' end` },
+      finished_at: `case when not once then at end`,
+      // Most resources have one action; one resource has all the old ones.
+      resource_id: `case when once then ${idSql('1')} when old then ${idSql('2')} else id end`,
+      ...{ resource_kind: `'server'`, steps: `'{boot}'::text[]`, step_times: 'array[at]', progress: '100' },
+      request_id: `'req_'`,
+    },
+  },
+];
+
+export const ACTIONS: LongList = {
+  route: 'actions.list',
+  perCustomer: 'all',
+  fixtures: ACTION_FIXTURES,
+  read: (sql, page) => pageActions(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE,
+  filters: {
+    status: ['running', 'success'],
+    command: ['server.rebuild', 'server.stop'],
+    resource: [publicIdOf('server', 1), publicIdOf('server', 2)],
+  },
+  combinations: [
+    { status: 'error', command: 'server.stop' },
+    { status: 'success', command: 'server.stop' },
+    { status: 'error', resource: publicIdOf('server', 2) },
+    { status: 'success', resource: publicIdOf('server', 2) },
+    { command: 'server.start', resource: publicIdOf('server', 2) },
+    { command: 'server.stop', resource: publicIdOf('server', 2) },
+    { status: 'success', command: 'server.stop', resource: publicIdOf('server', 2) },
+    { status: 'error', command: 'server.stop', resource: publicIdOf('server', 2) },
+  ],
+};
+
+/** The same list with a fixed resource. */
+export const SERVER_ACTIONS: LongList = {
+  ...ACTIONS,
+  route: 'servers.actions',
+  read: (sql, page) =>
+    pageActions(sql, CUSTOMER_ID, { ...page, filter: { ...page.filter, resource: publicIdOf('server', 2) } }),
+  filters: { status: ['error', 'success'], command: ['server.start', 'server.stop'] },
+  combinations: [
+    { status: 'success', command: 'server.stop' },
+    { status: 'error', command: 'server.stop' },
   ],
 };

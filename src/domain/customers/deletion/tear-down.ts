@@ -68,7 +68,7 @@ async function startServerRemoval(service: Service, id: string): Promise<void> {
     const server = await lockServer(tx, id);
     if (!server || server.status === 'destroying' || server.held_at !== null) return;
     const now = service.clock.now();
-    await startRemoval(tx, server, now);
+    await startRemoval(tx, server, { now });
     const { customer_id: customerId } = server;
     const resource = formatId('server', id);
     await recordAudit(tx, { actor: systemActor(now), action: 'server.destroy', resource, customerId }, now);

@@ -13,9 +13,9 @@ import {
   setSuspendedReason,
 } from '../../../store/billing/cycles.ts';
 import { readBalance } from '../../../store/ledger/ledger.ts';
-import { insertOperation } from '../../../store/servers/operations.ts';
 import { findServerControls } from '../../../store/servers/operator.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
+import { startOperation } from '../../actions/operations.ts';
 import { graceEnd, nextGraceCheck } from '../../billing/grace.ts';
 import type { Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
@@ -49,7 +49,7 @@ export async function suspendServer(
   await setSuspended(tx, { id, reason, resumeTo: status, destroyAt, billAt, now });
   await recordServerEvent(tx, server, event, now);
   if (status === 'running' && hasDriver(service, server)) {
-    await insertOperation(tx, { id: newId(now), server_id: id, kind: 'suspend', step: 'shut_down', now });
+    await startOperation(tx, server, { id: newId(now), kind: 'suspend', step: 'shut_down', now });
   }
   await sendSuspendedMail(tx, service, server, { reason, destroyAt }, now);
 }
@@ -103,5 +103,5 @@ export async function resumeServer(
   await setBillAt(tx, id, new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS));
   if (server.resume_to === 'stopped') return await moveServer(tx, server, 'resume_stopped', now);
   if (!hasDriver(service, server)) return await moveServer(tx, server, 'resume_running', now);
-  await insertOperation(tx, { id: newId(now), server_id: id, kind: 'start', step: 'wait_on', now });
+  await startOperation(tx, server, { id: newId(now), kind: 'start', step: 'wait_on', now });
 }

@@ -7,6 +7,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../../spec/error-messages.ts';
 import type { CycleMonths } from '../../../spec/limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
+import type { ActionRow } from '../../../store/actions.ts';
 import { sqlState, violatedConstraint } from '../../../store/db.ts';
 import {
   DEPLOY_CONFLICT,
@@ -17,6 +18,7 @@ import {
 } from '../../../store/servers/deploy.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import { type PriceLimit, requireWithinLimits } from '../../billing/quotes/limits.ts';
+import { newAction } from '../../actions/begin.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';
@@ -181,8 +183,12 @@ function prepareDeploy(
 ): { server: ServerRow; row: DeployRow } {
   const now = service.clock.now();
   const price = priceOrder(order, now);
+  const id = newId(now);
+  const action = prepareAction(id, actor, now);
+  // A machine that was set up by hand needs no work.
+  const hasAction = order.machineId === undefined;
   const server: ServerRow = {
-    id: newId(now),
+    id,
     public_no: newPublicNumber(),
     customer_id: actor.customerId,
     name: order.name,
@@ -221,6 +227,9 @@ function prepareDeploy(
     ipv4: null,
     ipv4_gateway: null,
     ipv6_prefix: null,
+    action_id: hasAction ? action.id : null,
+    action_command: hasAction ? action.command : null,
+    action_progress: action.progress,
   };
   const row: DeployRow = {
     ...server,
@@ -235,7 +244,9 @@ function prepareDeploy(
     ...volumeNeeds(order),
     now,
     servers_max: service.settings.quotas.servers,
-    operation_id: newId(now),
+    operation_id: action.id,
+    action_steps: action.steps,
+    action_step_times: action.step_times,
     ...prepareCharge(server, price.description),
     ...prepareRecords(server, actor),
   };
@@ -246,6 +257,11 @@ function volumeNeeds({
   volumes,
 }: Pick<DeployOrder, 'volumes'>): Pick<DeployRow, 'volume_ids' | 'only_backend'> {
   return { volume_ids: volumes?.ids ?? [], only_backend: volumes?.backend ?? null };
+}
+
+function prepareAction(serverId: string, actor: CustomerActor, now: Date): ActionRow {
+  const ids = { customerId: actor.customerId, resourceId: serverId, serverId };
+  return newAction({ ...ids, command: 'server.create', operationStep: 'ensure', actor, now });
 }
 
 function sealInputs(

@@ -9,6 +9,8 @@ import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { advanceOperation, type OperationRow } from '../../../store/servers/operations.ts';
 import { releaseHost, reserveOtherHost, reserveOtherMachine } from '../../../store/servers/placements.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { beginAction } from '../../actions/begin.ts';
+import { endAction, failure } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { refundFirstCycle } from '../billing/charge.ts';
 import { priceFirstCycleRefund } from '../billing/price.ts';
@@ -51,7 +53,9 @@ async function moveOrRefund(service: Service, operation: OperationRow, hostsMax:
       return true;
     }
     if (isPlaced) await releaseHost(tx, server.id, released);
-    await refundAndDestroy(tx, server, operation, now);
+    // A host that has room was not found among those that are left.
+    const cause = triedHosts.length < hostsMax ? 'out_of_stock' : (operation.cause ?? 'host_failed');
+    await refundAndDestroy(tx, server, { ...operation, cause }, now);
     return false;
   });
   if (!moved) {
@@ -79,8 +83,17 @@ async function refundAndDestroy(
   await moveServer(tx, server, 'destroy', now);
   await releaseServerResources(tx, server, now);
   await auditServer(tx, server, 'server.fail', now, 'error');
-  const removal = { ...operation, kind: 'destroy', step: 'remove', attempts: 0, due_at: now } as const;
+  const end = failure(operation.cause ?? 'host_failed', refund.cents);
+  await endAction(tx, operation.action_id, end, now);
+  const next = { kind: 'destroy', step: 'remove', attempts: 0, cause: null, due_at: now } as const;
+  const removal = { ...operation, ...next, action_id: (await beginRemoval(tx, server, now)).id };
   if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
+}
+
+/** The removal of what exists has an action of its own: the order failed when its money went back. */
+async function beginRemoval(tx: Sql, server: ServerRow, now: Date) {
+  const ids = { customerId: server.customer_id, resourceId: server.id, serverId: server.id };
+  return await beginAction(tx, { ...ids, command: 'server.delete', now });
 }
 
 async function allocateElsewhere(

@@ -70,10 +70,10 @@ function nextStepAfterFault(service: Service, operation: OperationRow, fault: Co
   if (fault === 'waiting' && now.getTime() - operation.created_at.getTime() < IMAGE_TIMEOUT_MS)
     return { inMs: IMAGE_WAIT_MS, placedAt: now };
   // Every host would refuse for the same reason, so do not try another one.
-  if (fault === 'refused') return { step: 'give_up' };
+  if (fault === 'refused') return { step: 'give_up', cause: 'image_broken' };
   if (fault === 'transient' && operation.attempts + 1 < TRANSIENT_ATTEMPTS_MAX)
     return retryWithBackoff(service, operation);
-  return { step: 'leave_host' };
+  return { step: 'leave_host', cause: fault === 'waiting' ? 'timeout' : 'host_failed' };
 }
 
 async function recordInstalling(service: Service, operation: OperationRow): Promise<void> {
@@ -119,7 +119,7 @@ function nextInstallStep(
   seen: MachineState | undefined,
 ): StepResult {
   const isTimedOut = service.clock.now().getTime() - operation.placed_at.getTime() > INSTALL_TIMEOUT_MS;
-  const leaveHost = { step: 'leave_host', fault: 'the install took too long' } as const;
+  const leaveHost = { step: 'leave_host', fault: 'the install took too long', cause: 'boot_failed' } as const;
   switch (seen?.state) {
     case 'installing':
     case 'running':
@@ -130,6 +130,6 @@ function nextInstallStep(
       return isTimedOut ? leaveHost : { step: 'ensure', fault: 'the host lost the machine' };
     default:
       if (operation.attempts < SILENT_ATTEMPTS_MAX) return retryWithBackoff(service, operation);
-      return { step: 'leave_host', fault: 'the host did not answer' };
+      return { step: 'leave_host', fault: 'the host did not answer', cause: 'unreachable' };
   }
 }

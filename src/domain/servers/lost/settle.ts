@@ -10,11 +10,12 @@ import {
   deleteOperation,
   findServerOperation,
   type OperationRow,
-  replaceOperation,
 } from '../../../store/servers/operations.ts';
 import { findInstallDetails } from '../../../store/servers/reinstalls.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
+import { endAction, failure } from '../../actions/end.ts';
+import { replaceOperation } from '../../actions/operations.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
@@ -62,7 +63,7 @@ export async function settleLostServer(service: Service, serverId: string): Prom
 async function endHeldOperation(
   tx: Sql,
   server: ServerRow,
-  { id, kind }: Pick<OperationRow, 'id' | 'kind'>,
+  { id, kind, action_id: actionId }: Pick<OperationRow, 'id' | 'kind' | 'action_id'>,
   now: Date,
 ): Promise<void> {
   if (kind === 'provision' || kind === 'rebuild' || kind === 'restore' || kind === 'destroy') return;
@@ -70,6 +71,7 @@ async function endHeldOperation(
   // The source has the only copy. Ending the move would delete it.
   if (move?.state === 'switched' && move.to_lost) return;
   await deleteOperation(tx, id);
+  await endAction(tx, actionId, failure('host_failed', kind === 'start' ? 'kept' : 0n), now);
   if (kind === 'move') {
     const state = move?.state === 'switched' ? 'moved' : 'kept';
     if (move) await recordMoveEnd(tx, move, { state, fault: 'the host is lost', now });
@@ -115,7 +117,7 @@ async function refundAndRemove(tx: Sql, service: Service, server: ServerRow, los
     server.first_run_at === null
       ? server.price_cents_cycle
       : await refundUnusedTime(tx, server, { since: loss.lost_at, reason: 'its machine was lost', now });
-  await startRemoval(tx, server, now);
+  await startRemoval(tx, server, { now, cause: 'host_failed', refundedCents });
   await mailLoss(tx, service, server, { loss, refundedCents });
 }
 
@@ -123,9 +125,9 @@ async function refundAndRemove(tx: Sql, service: Service, server: ServerRow, los
 async function startRebuild(tx: Sql, service: Service, server: ServerRow, loss: HostLoss): Promise<void> {
   const now = service.clock.now();
   const id = newId(now);
-  const next = { id, server_id: server.id, step: 'place', now } as const;
+  const next = { id, step: 'place', now } as const;
   if (server.first_run_at === null)
-    return await replaceOperation(tx, { ...next, kind: 'provision', payload_sealed: null });
+    return await replaceOperation(tx, server, { ...next, kind: 'provision' }, 'continued');
   await releasePreviousImage(tx, service, server.id, now);
   await moveServer(tx, server, 'host_lost', now);
   const details = await findInstallDetails(tx, server.id);
@@ -135,7 +137,7 @@ async function startRebuild(tx: Sql, service: Service, server: ServerRow, loss: 
     sshKeys: server.ssh_keys,
     sshPublicKeys: details?.ssh_public_keys ?? [],
   });
-  await replaceOperation(tx, { ...next, kind: 'rebuild', payload_sealed });
+  await replaceOperation(tx, server, { ...next, kind: 'rebuild', payload_sealed }, failure('host_failed'));
   await mailLoss(tx, service, server, { loss, refundedCents: null });
 }
 

@@ -6,8 +6,9 @@ import { formatId, newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { MachineState } from '../../../ports/compute.ts';
 import { recordNewerGeneration } from '../../../store/servers/findings.ts';
-import { hasOperation, insertOperation } from '../../../store/servers/operations.ts';
+import { hasOperation } from '../../../store/servers/operations.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { startOperation } from '../../actions/operations.ts';
 import type { Service } from '../../context.ts';
 import { withDriverTimeout } from '../operations/driver-call.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
@@ -29,9 +30,9 @@ export async function recordGuestShutdown(service: Service, serverId: string): P
 export async function powerOffSuspended(service: Service, serverId: string): Promise<void> {
   if (!(await recheckMachine(service, serverId, isPoweredOn))) return;
   const now = service.clock.now();
-  const operation = { id: newId(now), server_id: serverId, kind: 'suspend', step: 'shut_down', now } as const;
-  const isScheduled = await updateIfIdle(service, serverId, 'suspended', (tx) =>
-    insertOperation(tx, operation),
+  const operation = { id: newId(now), kind: 'suspend', step: 'shut_down', now } as const;
+  const isScheduled = await updateIfIdle(service, serverId, 'suspended', (tx, server) =>
+    startOperation(tx, server, operation),
   );
   if (isScheduled)
     reportRepair(service, serverId, 'machine of a suspended server was running; powering it off');

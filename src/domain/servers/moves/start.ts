@@ -13,12 +13,13 @@ import {
   noteMoveFault,
   startMove,
 } from '../../../store/servers/moves.ts';
-import { hasOperation, insertOperation } from '../../../store/servers/operations.ts';
+import { hasOperation } from '../../../store/servers/operations.ts';
 import { reserveMoveTarget } from '../../../store/servers/placements.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { hasSnapshotInProgress } from '../../../store/snapshots.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
 import { lockVolumesOf } from '../../../store/volumes/changes.ts';
+import { startOperation } from '../../actions/operations.ts';
 import type { Service } from '../../context.ts';
 import { pendingFreezeChange } from '../operator/apply-freeze.ts';
 import { forgetCopy } from './end.ts';
@@ -104,6 +105,6 @@ async function reserveAndStart(
     volumeIds: volumes.map(({ id }) => id),
     now,
   });
-  await insertOperation(tx, { id: newId(now), server_id: server.id, kind: 'move', step: 'copy', now });
+  await startOperation(tx, server, { id: newId(now), kind: 'move', step: 'copy', now });
   return 'done';
 }

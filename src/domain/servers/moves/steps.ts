@@ -22,8 +22,9 @@ import {
   switchPlacement,
 } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
-import { findServer, lockServer } from '../../../store/servers/servers.ts';
+import { findServer, lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
+import { failure, SUCCESS } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import {
@@ -166,7 +167,8 @@ async function endMove(
   move: MoveRow,
   state: Extract<MoveState, 'moved' | 'kept'>,
 ): Promise<void> {
-  await endOperation(service, operation, async (tx, server, now) => {
+  const end = state === 'moved' ? SUCCESS : failure('host_failed');
+  const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     await recordMoveEnd(tx, move, { state, fault: state === 'kept' ? operation.last_fault : null, now });
     if (state === 'moved') {
       await reapplyOutside(tx, server.id, now);
@@ -174,7 +176,8 @@ async function endMove(
     }
     await auditServer(tx, server, 'server.move', now, state === 'moved' ? 'ok' : 'error');
     await applyFreeze(tx, service, server.id, now);
-  });
+  };
+  await endOperation(service, operation, record, end);
   service.wake();
 }
 

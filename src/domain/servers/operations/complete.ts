@@ -11,6 +11,8 @@ import {
   setServerInstalled,
   setServerStatus,
 } from '../../../store/servers/servers.ts';
+import type { ActionErrorCode } from '../../../spec/action-commands.ts';
+import { failure } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
@@ -111,16 +113,19 @@ export async function failOperation(
   service: Service,
   operation: OperationRow,
   reason: string,
+  code: ActionErrorCode = 'host_failed',
 ): Promise<void> {
   const { kind } = operation;
   if (kind === 'provision' || kind === 'destroy' || kind === 'move')
     throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
-  await endOperation(service, operation, async (tx, server, now) => {
+  const end = failure(code, kind === 'start' ? 'kept' : 0n);
+  const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     if (kind === 'start' && server.status === 'suspended')
       await moveServer(tx, server, 'resume_stopped', now);
     await auditServer(tx, server, `server.${kind}`, now, 'error');
     await applyFreeze(tx, service, server.id, now);
-  });
+  };
+  await endOperation(service, operation, record, end);
   service.log.error({ ...operationLogFields(operation), kind, reason }, 'operation failed and was given up');
 }

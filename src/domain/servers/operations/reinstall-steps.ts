@@ -9,11 +9,14 @@
  * The driver creates the next disk generation, switches to it, and then deletes the previous one. So a
  * refusal leaves the previous disk intact, and a rollback loses no data.
  */
+import type { Sql } from '../../../kernel/sql.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { setReinstallState } from '../../../store/servers/reinstalls.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
+import { failure } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
@@ -74,7 +77,8 @@ function nextStepAfterReinstall(
   const triedHosts = isHostFault ? [...operation.tried_hosts, place] : operation.tried_hosts;
   const final = fault.fault === 'refused' || (isHostFault && triedHosts.length >= HOST_FAULTS_MAX);
   const next = final ? ({ step: 'go_back' } as const) : retryWithBackoff(service, operation);
-  return { ...next, triedHosts, fault: fault.message };
+  const cause = fault.fault === 'refused' ? 'image_broken' : 'host_failed';
+  return { ...next, triedHosts, fault: fault.message, cause };
 }
 
 export const waitInstalled = observationStep(async (service, operation, seen) => {
@@ -116,13 +120,14 @@ export const rollBack = observationStep(async (service, operation, seen) => {
 async function completeRollback(service: Service, operation: OperationRow): Promise<void> {
   const previous = reinstallPayload(service, operation);
   const action = operation.kind === 'restore' ? 'server.restore' : 'server.rebuild';
-  await endOperation(service, operation, async (tx, server, now) => {
+  const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     const { to } = findTransition(SERVER_TRANSITIONS, 'installing', `go_back_${previous.status}`);
     await setReinstallState(tx, { id: server.id, ...previous, status: to, userDataSealed: null, now });
     await releaseImage(tx, server.image_id, now);
     await auditServer(tx, server, action, now, 'error');
     await applyFreeze(tx, service, server.id, now);
-  });
+  };
+  await endOperation(service, operation, record, failure(operation.cause ?? 'host_failed'));
   service.log.error(
     { ...operationLogFields(operation), reason: operation.last_fault },
     'server could not be reinstalled and was rolled back',

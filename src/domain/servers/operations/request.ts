@@ -2,12 +2,9 @@
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
-import {
-  insertOperation,
-  type OperationKind,
-  type OperationStep,
-} from '../../../store/servers/operations.ts';
+import type { OperationKind, OperationStep } from '../../../store/servers/operations.ts';
 import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { startOperation } from '../../actions/operations.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { requireDriver } from '../hardware.ts';
@@ -50,13 +47,13 @@ export async function requestOperation<Extra extends object = object>(
     if (planned) {
       const { step, payload, snapshotId } = planned;
       const id = newId(now);
-      await insertOperation(tx, {
+      await startOperation(tx, server, {
         id,
-        server_id: server.id,
         kind: action,
         step,
         payload_sealed: payload ? sealPayload(service, id, payload) : null,
         snapshot_id: snapshotId ?? null,
+        actor,
         now,
       });
     }

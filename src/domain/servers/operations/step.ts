@@ -5,6 +5,8 @@ import { formatId } from '../../../kernel/ids.ts';
 import { describeError } from '../../../kernel/logger.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
+import { type ActionErrorCode, actionPosition } from '../../../spec/action-commands.ts';
+import type { ActionEnd } from '../../../store/actions.ts';
 import {
   advanceOperation,
   finishOperation,
@@ -13,6 +15,8 @@ import {
   releaseServerLease,
 } from '../../../store/servers/operations.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { endAction, SUCCESS } from '../../actions/end.ts';
+import { commandOf } from '../../actions/operations.ts';
 import type { Service } from '../../context.ts';
 
 export interface StepResult {
@@ -25,6 +29,8 @@ export interface StepResult {
   readonly placedAt?: Date;
   /** Why the step failed; the last fault is kept. */
   readonly fault?: string;
+  /** The same as a code for the customer; the last one is kept. */
+  readonly cause?: ActionErrorCode;
   /** Milliseconds of business time until the step is due; at once if omitted. */
   readonly inMs?: number;
 }
@@ -36,29 +42,39 @@ export async function advance(
   result: StepResult,
   tx: Sql = service.db,
 ): Promise<void> {
-  const isUpdated = await advanceOperation(tx, {
+  const now = service.clock.now();
+  const step = result.step ?? operation.step;
+  const next = {
     ...operation,
-    step: result.step ?? operation.step,
+    step,
     attempts: result.attempts ?? 0,
     tried_hosts: result.triedHosts ? [...result.triedHosts] : operation.tried_hosts,
     placed_at: result.placedAt ?? operation.placed_at,
     last_fault: result.fault ?? operation.last_fault,
-    due_at: new Date(service.clock.now().getTime() + (result.inMs ?? 0)),
-  });
-  if (!isUpdated) throw new LeaseLost();
+    cause: result.cause ?? operation.cause,
+    due_at: new Date(now.getTime() + (result.inMs ?? 0)),
+  };
+  const position = step === operation.step ? null : actionPosition(commandOf(operation.kind), step);
+  if (!(await advanceOperation(tx, next, position && { ...position, at: now }))) throw new LeaseLost();
 }
 
-/** Deletes the operation and makes the change that ends it, in one commit; nothing if its server is gone. */
+/**
+ * Deletes the operation, ends its action, and makes the change that ends it, in one commit; nothing if its
+ * server is gone.
+ */
 export async function endOperation(
   service: Service,
   operation: OperationRow,
   change: (tx: Sql, server: ServerRow, now: Date) => Promise<void>,
+  end: ActionEnd = SUCCESS,
 ): Promise<void> {
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
     if (!(await finishOperation(tx, operation))) throw new LeaseLost();
+    // First, so that events of the change show no action that has ended.
+    await endAction(tx, operation.action_id, end, now);
     await change(tx, server, now);
   });
 }

@@ -94,7 +94,7 @@ async function beginOrSkip(run: Run, policy: BackupPolicyRow, dueAt: Date): Prom
   if (isFull) return await recordMisses(run, later, 'missed', 1);
   if (!(await isReadyForSnapshot(run))) return null;
   for (const backup of backups) if (backup.status === 'error') await drop(run, backup);
-  const snapshot = await beginSnapshot(tx, server, {
+  const { row } = await beginSnapshot(tx, server, {
     actor: systemActor(now),
     type: 'backup',
     name: `backup-${now.toISOString().slice(0, 16).replaceAll(/[-:]/g, '').replace('T', '-')}`,
@@ -103,7 +103,7 @@ async function beginOrSkip(run: Run, policy: BackupPolicyRow, dueAt: Date): Prom
     expires_at: null,
     now,
   });
-  return { ...later, snapshot_id: snapshot.id };
+  return { ...later, snapshot_id: row.id };
 }
 
 async function isReadyForSnapshot({ tx, server }: Run): Promise<boolean> {

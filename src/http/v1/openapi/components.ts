@@ -70,6 +70,10 @@ export const HEADERS: Json = {
     description: 'The id of the request, which the audit log also shows.',
     schema: { type: 'string' },
   },
+  'X-Action-Id': {
+    description: 'The id of the action that the request began, if it did: see GET /actions/{id}.',
+    schema: { type: 'string' },
+  },
   'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests that you can send now.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
@@ -131,5 +135,6 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   webhooks: 'Subscriptions that deliver events to your URLs.',
   deliveries: 'The delivery log of a webhook.',
   audit_events: 'The log of changes in your account.',
+  actions: 'Work that takes time, with its progress and the cause of a failure.',
   events: 'A live stream of the events in your account.',
 };

@@ -187,7 +187,9 @@ function requestBody(route: Route): Json {
 }
 
 function successResponse(route: Route): Json {
-  const names = route.method === 'POST' ? [...COMMON_HEADERS, 'Idempotent-Replayed'] : COMMON_HEADERS;
+  const own = route.starts ? ['X-Action-Id'] : [];
+  const replayed = route.method === 'POST' ? ['Idempotent-Replayed'] : [];
+  const names = [...COMMON_HEADERS, ...replayed, ...own];
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   if (route.stream) {
     return { description: 'An open stream.', headers, content: streamContent(route.stream) };

@@ -1,6 +1,7 @@
 /** The named objects of the OpenAPI document. Generated clients get exactly one type for each. */
 import type { TSchema } from 'typebox';
 import { Account, Limit } from '../../../spec/schemas/account.ts';
+import { Action } from '../../../spec/schemas/action.ts';
 import { ApiToken, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../../spec/schemas/audit-event.ts';
 import { BackupPolicy } from '../../../spec/schemas/backup-policy.ts';
@@ -50,6 +51,7 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   CreatedWebhook,
   WebhookDelivery: Delivery,
   AuditEvent,
+  Action,
   Event: {
     ...Event,
     description: 'The body of a webhook delivery, and the data of a message in the event stream.',

@@ -1,18 +1,30 @@
 /** The event stream: a customer's events, live and from the stored history. */
 import { type Static, Type } from 'typebox';
-import type { EventStream, StreamEndReason } from '../../../domain/events/stream.ts';
+import type { EventStream, StreamEndReason, StreamReader } from '../../../domain/events/stream.ts';
 import type { StreamCursor } from '../../../domain/events/streams.ts';
+import { invalidRequest } from '../../../kernel/fail.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import { Event } from '../../../spec/schemas/event.ts';
-import { type Feed, type Route, streamRoute } from '../route.ts';
+import { SUBSCRIBABLE_EVENTS } from '../../../spec/schemas/webhook.ts';
+import { type Feed, type Route, streamRoute, type TokenActor } from '../route.ts';
 
 /** How long a client waits before it reconnects. */
 const RETRY_MS = 3_000;
 
 const SeqParam = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
 const StreamQuery = Type.Object(
-  { after: SeqParam('Start after the event with this number. 0 starts with the first event.') },
+  {
+    after: SeqParam('Start after the event with this number. 0 starts with the first event.'),
+    types: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: LIMITS.eventTypesMaxChars,
+        description: 'Event types, separated by commas, or `*` for all. Only these are sent.',
+        examples: ['action.success,action.error'],
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 const StreamHeaders = Type.Object(
@@ -33,6 +45,8 @@ Without \`after\` and \`Last-Event-ID\`, the stream starts now. With either, it 
 after that number. We keep events for ${LIMITS.eventRetentionDays} days. An older number returns 400 with
 the oldest available number in \`min\`. A number that does not exist yet returns 400 with the latest number
 in \`max\`.
+
+With \`types\`, other events are left out in the same way. Without it, \`action.*\` are left out.
 
 A message without \`data\` only advances your position. We send a heartbeat every ${LIMITS.eventHeartbeatS}
 seconds. An account can have ${LIMITS.eventStreamsPerCustomer} open streams; another one returns 409. The
@@ -71,9 +85,18 @@ export const EVENT_ROUTES: readonly Route[] = [
     stream: { headers: StreamHeaders, example: EXAMPLE },
     reply: Event,
     run: async ({ streams, actor, query, headers }) =>
-      toFeed(await streams.open(actor, startPosition(query, headers))),
+      toFeed(await streams.open(readerOf(actor, query.types), startPosition(query, headers))),
   }),
 ];
+
+function readerOf(actor: TokenActor, types: string | undefined): StreamReader {
+  if (types === undefined) return actor;
+  const names = new Set(types.split(','));
+  const allowed: readonly string[] = SUBSCRIBABLE_EVENTS;
+  for (const name of names)
+    if (!allowed.includes(name)) invalidRequest([{ field: 'types', issue: 'invalid_value', allowed }]);
+  return { customerId: actor.customerId, tokenId: actor.tokenId, scope: actor.scope, types: names };
+}
 
 /** A client reconnects to the same URL; the header says how far it got. */
 function startPosition(

@@ -77,6 +77,7 @@ export const IMAGE_UPLOAD_ROUTES = [
     status: 201,
     errorStatuses: [409, 422],
     audit: 'image.create',
+    starts: 'image.create',
     bucket: 'provision',
     multipart: true,
     body: UploadParts,

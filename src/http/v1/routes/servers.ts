@@ -43,6 +43,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     status: 201,
     errorStatuses: [409, 422],
     audit: 'server.create',
+    starts: 'server.create',
     bucket: 'provision',
     body: ServerBody,
     example: {

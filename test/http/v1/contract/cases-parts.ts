@@ -55,6 +55,7 @@ export function ownedIds(estate: Estate) {
     webhook: [webhook.pinged, webhook.other],
     delivery: [delivery.ofPinged, delivery.ofOther],
     audit: [estate.auditEvent],
+    action: [estate.action],
     ledgerEntry: [estate.ledgerEntry],
     quote: [quote.order, quote.start],
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;

@@ -222,5 +222,13 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   }),
   'audit_events.get': ({ auditEvent }) => caseFor('audit', auditEvent),
 
+  'servers.actions': ({ server }) => caseFor('server', server.running),
+  'actions.list': ({ server }) => ({
+    ...NOTHING,
+    query: { 'filter[resource]': server.running },
+    places: [inFilter('filter[resource]', 'server')],
+  }),
+  'actions.get': ({ action }) => caseFor('action', action),
+
   'events.stream': () => NOTHING,
 };

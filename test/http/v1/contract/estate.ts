@@ -52,6 +52,7 @@ export interface Estate {
   /** Both webhooks were tested. */
   readonly webhook: { readonly pinged: string; readonly other: string };
   readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
+  readonly action: string;
   readonly auditEvent: string;
   readonly ledgerEntry: string;
   /** Of an order of s1 for a month, and of the start of the stopped server. */
@@ -99,6 +100,7 @@ export async function makeEstate(world: World): Promise<Estate> {
     topup: { credited, open },
     group: { applied: applied.id, idle: idle.id },
     rule: { ofApplied: applied.rules[0].id, ofIdle: idle.rules[0].id },
+    action: (await expectSuccess(api.get('/actions'))).data[0].id,
     auditEvent: (await expectSuccess(api.get('/audit/events'))).data[0].id,
     ledgerEntry: (await expectSuccess(api.get('/billing/ledger'))).data[0].id,
   };

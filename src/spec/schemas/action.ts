@@ -1,0 +1,56 @@
+/** Action (`act_`): work that takes time, with its steps and the cause of a failure. */
+import { type Static, Type } from 'typebox';
+import {
+  ACTION_COMMANDS,
+  ACTION_ERROR_CODES,
+  ACTION_RESOURCES,
+  ACTION_STATUSES,
+  ACTION_STEP_STATUSES,
+} from '../action-commands.ts';
+import { Id, nullable, oneOf, Time } from './parts.ts';
+
+const Progress = Type.Integer({ minimum: 0, maximum: 100, description: 'Percent.' });
+
+const ActionStep = Type.Object({
+  name: Type.String({ examples: ['disk'] }),
+  status: oneOf(ACTION_STEP_STATUSES),
+  started_at: nullable(Time),
+  finished_at: nullable(Time),
+});
+
+const ActionError = Type.Object({
+  code: oneOf(ACTION_ERROR_CODES),
+  message: Type.String({ description: 'The cause, and whether money went back to the balance.' }),
+});
+
+export const Action = Type.Object({
+  id: Id('act_'),
+  object: Type.Literal('action'),
+  command: oneOf(ACTION_COMMANDS),
+  status: oneOf(ACTION_STATUSES, {
+    description: 'Ends once. `success` of a create: the server is reachable on the network.',
+  }),
+  progress: Progress,
+  steps: Type.Array(ActionStep, { description: 'In order.' }),
+  resources: Type.Array(
+    Type.Object({ type: oneOf(ACTION_RESOURCES), id: Type.String() }),
+    { description: 'The resource that the command names, then others that it concerns.' },
+  ),
+  error: nullable(ActionError),
+  request_id: Type.String({ description: 'The X-Request-Id of the response that began it.' }),
+  created_at: Time,
+  finished_at: nullable(Time),
+});
+export type Action = Static<typeof Action>;
+
+/** `action` of a resource. */
+export const ActionSummary = Type.Object(
+  {
+    id: Id('act_'),
+    command: oneOf(ACTION_COMMANDS),
+    status: oneOf(ACTION_STATUSES),
+    progress: Progress,
+  },
+  { description: 'The running action. In the response that began it, also one that has ended.' },
+);
+export type ActionSummary = Static<typeof ActionSummary>;
