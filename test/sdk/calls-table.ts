@@ -42,6 +42,9 @@ const READS: Calls = {
   'deliveries.list': (s, e) => s.deliveries.list(e.webhook.pinged).all(),
   'audit_events.list': (s) => s.auditEvents.list().all(2),
   'audit_events.get': (s, e) => s.auditEvents.get(e.auditEvent),
+  'servers.actions': (s, e) => s.servers.actions(e.server.running).all(),
+  'actions.list': (s) => s.actions.list().all(2),
+  'actions.get': (s, e) => s.actions.get(e.action),
   'events.stream': async (s) => {
     for await (const event of s.events.stream({ after: 0 })) return event;
   },

@@ -53,6 +53,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   rule: { ofApplied: 'fwr_1', ofIdle: 'fwr_2' },
   webhook: { pinged: 'whk_1', other: 'whk_2' },
   delivery: { ofPinged: 'del_1', ofOther: 'del_2' },
+  action: 'act_1',
   auditEvent: 'audit_1',
   ledgerEntry: 'led_1',
   quote: { order: 'quo_1', start: 'quo_2' },

@@ -1,4 +1,5 @@
 import { Account, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
+import { Actions } from './resources/actions.ts';
 import { Balances, Ledger, Quotes, Topups } from './resources/billing.ts';
 import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
@@ -7,7 +8,8 @@ import { Servers } from './resources/servers.ts';
 import { BackupPolicies, Snapshots, Volumes } from './resources/storage.ts';
 import { Deliveries, Webhooks } from './resources/webhooks.ts';
 import { type ClientOptions, Transport } from './transport.ts';
-import type { Server, Snapshot, Topup } from './types.ts';
+import type { Action, ActionSummary, Server, Snapshot, Topup } from './types.ts';
+import { type ActionWaitOptions, waitForAction } from './wait-for-action.ts';
 import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
 
 /**
@@ -16,6 +18,7 @@ import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
  * then the options of the call.
  */
 export class Skerry {
+  readonly actions: Actions;
   readonly auditEvents: AuditEvents;
   readonly backupPolicies: BackupPolicies;
   readonly balance: Balances;
@@ -40,6 +43,7 @@ export class Skerry {
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
+    this.actions = new Actions(transport);
     this.auditEvents = new AuditEvents(transport);
     this.backupPolicies = new BackupPolicies(transport);
     this.balance = new Balances(transport);
@@ -61,6 +65,17 @@ export class Skerry {
     this.topups = new Topups(transport);
     this.volumes = new Volumes(transport);
     this.webhooks = new Webhooks(transport);
+  }
+
+  /**
+   * Waits for the end of an action by the event stream: `await skerry.waitForAction(server.action)`. Without a
+   * stream, it polls. Returns the action if it succeeded. Throws an ActionFailedError with the cause if it
+   * failed, and a WaitTimeoutError if it takes too long.
+   */
+  async waitForAction(action: Action | ActionSummary | string, options?: ActionWaitOptions): Promise<Action> {
+    const id = typeof action === 'string' ? action : action.id;
+    const get = (shown: string, signal: AbortSignal) => this.actions.get(shown, { signal });
+    return await waitForAction(id, { get, stream: (wanted) => this.events.stream(wanted) }, options);
   }
 
   /**

@@ -4,6 +4,7 @@
  * throws its TypeError.
  */
 import type { components } from './schema.ts';
+import type { Action } from './types.ts';
 
 export type ErrorBody = components['schemas']['Error']['error'];
 /** The closed list of codes (SPEC "Errors"). */
@@ -114,6 +115,17 @@ export class WaitError extends SkerryError {
   constructor(message: string, last: unknown) {
     super(message);
     this.last = last;
+  }
+}
+
+/** The action failed. `action.error` has the cause; the message says whether money went back. */
+export class ActionFailedError extends WaitError {
+  override name = 'ActionFailedError';
+  readonly action: Action;
+
+  constructor(action: Action) {
+    super(action.error?.message ?? `The action ${action.id} failed.`, action);
+    this.action = action;
   }
 }
 

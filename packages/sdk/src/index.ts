@@ -1,6 +1,7 @@
 /** The Skerry SDK for JavaScript and TypeScript. */
 export { Skerry } from './client.ts';
 export {
+  ActionFailedError,
   ApiError,
   ConnectionError,
   type ErrorCode,
@@ -21,3 +22,4 @@ export type { CallOptions, ClientOptions } from './transport.ts';
 export type * from './types.ts';
 export { deliveryId, type VerifyOptions, verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
 export type { Waitable, WaitOptions } from './wait-for.ts';
+export type { ActionWaitOptions } from './wait-for-action.ts';

@@ -4,6 +4,9 @@ import type { components, operations } from './schema.ts';
 type Schemas = components['schemas'];
 
 export type Account = Schemas['Account'];
+export type Action = Schemas['Action'];
+/** `action` of a resource. */
+export type ActionSummary = NonNullable<Server['action']>;
 export type ApiToken = Schemas['ApiToken'];
 export type AuditEvent = Schemas['AuditEvent'];
 export type Balance = Schemas['Balance'];

@@ -39,6 +39,8 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'token.created': true,
   'token.revoked': true,
   'firewall.applied': true,
+  'action.success': true,
+  'action.error': true,
   ping: true,
 };
 /**
@@ -95,7 +97,7 @@ export const events = command({
   run: async (context, { after, type }) => {
     const { output, terminal, signal } = context;
     try {
-      for await (const event of follow(context, after)) {
+      for await (const event of follow(context, after, type !== undefined)) {
         if (type === undefined || type(event.type)) output.showNext(event, COLUMNS);
       }
     } catch (error) {
@@ -111,9 +113,12 @@ export const events = command({
 async function* follow(
   { skerry, terminal, signal }: Context,
   after: number | undefined,
+  isFiltered: boolean,
 ): AsyncGenerator<StreamedEvent, void> {
   const options: StreamOptions = {
     signal,
+    // The filter may name types that are sent only on request.
+    ...(isFiltered ? { types: ['*'] } : {}),
     onOpen: () => terminal.progress('Waiting for events. Press Ctrl-C to stop.'),
     onBreak: ({ message }) => terminal.note(`${message} Reconnecting; no events are skipped.`),
   };

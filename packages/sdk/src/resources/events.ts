@@ -1,7 +1,7 @@
 import { AttemptSignal, sleep } from '../abort.ts';
 import { ApiError, ConnectionError, describeFailure, mayPass, SkerryError, TimeoutError } from '../errors.ts';
 import { readMessages, SILENCE_TIMEOUT_MS, StreamBrokenError } from '../event-stream.ts';
-import type { Event } from '../types.ts';
+import type { Event, EventType } from '../types.ts';
 import { Resource } from './resource.ts';
 
 export interface StreamOptions {
@@ -12,6 +12,8 @@ export interface StreamOptions {
    * position.
    */
   readonly after?: number;
+  /** Only these types; `*` for all. If omitted, all but `action.*`. */
+  readonly types?: readonly (EventType | '*')[];
   /** Called when the stream is open: no event from now on is missed. */
   readonly onOpen?: () => void;
   /** Called when the connection broke or could not be restored; another attempt follows after a pause. */
@@ -34,6 +36,7 @@ interface OpenStream {
 /** The position to start from: the caller's at first, then the latest ID in the stream. */
 interface StreamPosition {
   readonly after: number | undefined;
+  readonly types: readonly string[] | undefined;
   lastEventId: string | undefined;
 }
 
@@ -45,8 +48,8 @@ export class Events extends Resource {
    * necessary; the stream then throws only if the service refuses it: the token is invalid, or the position
    * is no longer stored.
    */
-  async *stream({ signal, after, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
-    const place: StreamPosition = { after, lastEventId: undefined };
+  async *stream({ signal, after, types, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
+    const place: StreamPosition = { after, types, lastEventId: undefined };
     let reconnectMs = RECONNECT_MS;
     signal?.throwIfAborted();
     let opened = await this.transport.withRetries(() => this.#open(place, signal), signal ? { signal } : {});
@@ -100,9 +103,11 @@ export class Events extends Resource {
     connection: AttemptSignal,
   ): Promise<ReadableStream<Uint8Array> | SkerryError> {
     const { baseUrl, host, token } = this.transport;
-    const { after, lastEventId } = place;
+    const { after, types, lastEventId } = place;
     // Use the caller's own parameter first, so that a refusal names it.
-    const query = lastEventId === undefined && after !== undefined ? `?after=${after}` : '';
+    const first = lastEventId === undefined && after !== undefined ? [`after=${after}`] : [];
+    const parameters = [...first, ...(types ? [`types=${types.join(',')}`] : [])];
+    const query = parameters.length > 0 ? `?${parameters.join('&')}` : '';
     const request = new Request(`${baseUrl}/events${query}`, {
       headers: {
         authorization: `Bearer ${token}`,

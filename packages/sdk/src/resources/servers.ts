@@ -1,6 +1,7 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type {
+  Action,
   Console,
   CreateServer,
   DeletedServer,
@@ -17,7 +18,7 @@ import { byId, Resource } from './resource.ts';
 
 /**
  * Virtual and dedicated servers (SPEC "Server"). A long operation returns the server's current state
- * immediately; wait for the result with `skerry.waitFor(server, 'running')`.
+ * immediately; wait for the result with `skerry.waitForAction(server.action)`.
  */
 export class Servers extends Resource {
   list(query: ListQuery<'servers.list'> = {}, options?: CallOptions): Pages<Server> {
@@ -94,6 +95,13 @@ export class Servers extends Resource {
   /** Returns hourly values of the last 30 days. */
   metrics(id: string, options?: CallOptions): Promise<Metrics> {
     return this.transport.run((api) => api.GET('/servers/{id}/metrics', byId(id)), options);
+  }
+
+  /** What was done to it in the last 90 days. */
+  actions(id: string, query: ListQuery<'servers.actions'> = {}, options?: CallOptions): Pages<Action> {
+    return this.pages(query, options, (api, params) =>
+      api.GET('/servers/{id}/actions', { params: { path: { id }, ...params } }),
+    );
   }
 
   /** Sets the host names of the addresses; null removes one. */
