@@ -36,7 +36,8 @@ function scriptedClient({ states, connections }: Script) {
     if (url.pathname.endsWith(`/actions/${ID}`)) {
       const body = states[Math.min(looks, states.length - 1)];
       looks += 1;
-      if (body === undefined) return new Response('{"error":{"code":"not_found","errors":[]}}', { status: 404 });
+      if (body === undefined)
+        return new Response('{"error":{"code":"not_found","errors":[]}}', { status: 404 });
       return Response.json(body);
     }
     urls.push(url.search);

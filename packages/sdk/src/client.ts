@@ -9,8 +9,8 @@ import { BackupPolicies, Snapshots, Volumes } from './resources/storage.ts';
 import { Deliveries, Webhooks } from './resources/webhooks.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import type { Action, ActionSummary, Server, Snapshot, Topup } from './types.ts';
-import { type ActionWaitOptions, waitForAction } from './wait-for-action.ts';
 import { type Waitable, type WaitOptions, waitFor } from './wait-for.ts';
+import { type ActionWaitOptions, waitForAction } from './wait-for-action.ts';
 
 /**
  * A client of the Skerry API. Every operation is a method: `servers.create` is `skerry.servers.create(…)`,

@@ -34,5 +34,10 @@ export async function endAction(tx: Sql, id: string | null, end: ActionEnd, now:
 /** Ends everything that runs on the resource. */
 export async function endAllOf(tx: Sql, resourceId: string, end: ActionEnd, now: Date): Promise<void> {
   const running = await listRunningActions(tx, resourceId);
-  await endEach(tx, running.map(({ id }) => id), end, now);
+  await endEach(
+    tx,
+    running.map(({ id }) => id),
+    end,
+    now,
+  );
 }

@@ -22,8 +22,7 @@ export function actionObject(row: ActionRow): Action {
     progress: row.progress,
     steps: row.steps.map((name, i) => stepObject(row, name, i)),
     resources: resourcesOf(row),
-    error:
-      row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     request_id: row.request_id,
     created_at: formatRfc3339(row.created_at),
     finished_at: row.finished_at && formatRfc3339(row.finished_at),

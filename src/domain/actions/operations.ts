@@ -1,7 +1,7 @@
 /** Operations on servers, each with its action. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { ActionCommand } from '../../spec/action-commands.ts';
-import { insertAction, type ActionEnd } from '../../store/actions.ts';
+import { type ActionEnd, insertAction } from '../../store/actions.ts';
 import {
   findServerOperation,
   insertOperation,

@@ -32,10 +32,9 @@ export const Action = Type.Object({
   }),
   progress: Progress,
   steps: Type.Array(ActionStep, { description: 'In order.' }),
-  resources: Type.Array(
-    Type.Object({ type: oneOf(ACTION_RESOURCES), id: Type.String() }),
-    { description: 'The resource that the command names, then others that it concerns.' },
-  ),
+  resources: Type.Array(Type.Object({ type: oneOf(ACTION_RESOURCES), id: Type.String() }), {
+    description: 'The resource that the command names, then others that it concerns.',
+  }),
   error: nullable(ActionError),
   request_id: Type.String({ description: 'The X-Request-Id of the response that began it.' }),
   created_at: Time,

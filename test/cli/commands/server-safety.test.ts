@@ -88,7 +88,7 @@ describe('skerry server', FULL_ONLY, () => {
 
   it('server create prints the server when it is interrupted, and the operation continues', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
-    const keys = [{ after: 'slow is ', press: CTRL_C }];
+    const keys = [{ after: 'slow [', press: CTRL_C }];
     const { code, screen } = await runOnTerminal(
       { env: cli.env, keys },
       'server',

@@ -81,6 +81,7 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
   const snapshot = await create(`/servers/${server.id}/snapshots`, { name: 'before-upgrade' });
   const delivery = await create(`/webhooks/${webhook.id}/test`);
   await world.settle();
+  const { data: action } = await expectOk(api.get('/actions?page_size=1'));
   const { data: audit } = await expectOk(api.get('/audit/events?page_size=1'));
   return {
     world,
@@ -99,7 +100,7 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
       ci: ci.id,
       'debian-13': image.id,
     },
-    unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, top: topup.id },
+    unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, act: action[0].id, top: topup.id },
   };
 }
 

@@ -35,7 +35,8 @@ const action = async (id: string): Promise<JsonBody> => {
   assert.equal(status, 200, text);
   return body;
 };
-const steps = ({ steps: list }: JsonBody): string[][] => list.map(({ name, status }: JsonBody) => [name, status]);
+const steps = ({ steps: list }: JsonBody): string[][] =>
+  list.map(({ name, status }: JsonBody) => [name, status]);
 async function createServer(): Promise<string> {
   const { body } = await api.post('/servers', order);
   await world.settle();
@@ -46,7 +47,10 @@ async function createVolume(): Promise<string> {
 }
 async function assertVerified(): Promise<void> {
   const broken = (await verify({ db: world.opened.db })).filter((result) => result.broken > 0n);
-  assert.deepEqual(broken.map(({ invariant, examples }) => [invariant.name, examples]), []);
+  assert.deepEqual(
+    broken.map(({ invariant, examples }) => [invariant.name, examples]),
+    [],
+  );
 }
 
 describe('the action of a server', () => {
@@ -164,7 +168,10 @@ describe('actions of volumes, snapshots, and images', () => {
     const removal = named(await api.delete(path));
     await world.settle();
     assert.equal((await action(removal)).status, 'success');
-    assert.equal((await action(named(await api.delete(`/volumes/${await createVolume()}`)))).status, 'success');
+    assert.equal(
+      (await action(named(await api.delete(`/volumes/${await createVolume()}`)))).status,
+      'success',
+    );
     await assertVerified();
   });
 

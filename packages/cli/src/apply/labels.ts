@@ -9,8 +9,6 @@
  */
 
 import type { Server, Skerry } from '@skerry/sdk';
-import { failIfGivenUp } from '../commands/server/wait-for-server.ts';
-import { Failure } from '../exit-codes.ts';
 import type { WantedServer } from './desired.ts';
 import type { Labels } from './plan/plan.ts';
 
@@ -78,14 +76,11 @@ export function withDigest(labels: Labels, digest: string | null): Labels {
 }
 
 /** Returns the reason why the latest rebuild failed; null: it succeeded. */
-export async function rebuildFailure(skerry: Skerry, server: Server): Promise<string | null> {
-  try {
-    await failIfGivenUp(skerry, server, 'rebuild');
-    return null;
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
+export async function rebuildFailure(skerry: Skerry, { id, name }: Server): Promise<string | null> {
+  const filter = { command: 'server.rebuild' } as const;
+  const { data } = await skerry.servers.actions(id, { filter, page_size: 1 }).first();
+  const cause = data[0]?.error ?? null;
+  return cause && `could not rebuild ${name} (${cause.code}): ${cause.message}`;
 }
 
 /** Returns the digest of the user data on the disk; undefined: the rebuild is still running. */

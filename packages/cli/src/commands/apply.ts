@@ -46,7 +46,9 @@ export const apply = command({
     'plans.list',
     'regions.list',
     'balance.get',
-    'audit_events.list',
+    'servers.actions',
+    'actions.get',
+    'events.stream',
   ],
   options: {
     file: FILE_OPTION,

@@ -1,6 +1,7 @@
 /** The table of all commands. The program, completion, the API reference, and the tests read it. */
 import type { Command } from '../command.ts';
 import { account, limits } from './account.ts';
+import { ACTION_COMMANDS } from './action.ts';
 import { apply } from './apply.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { balance, ledger } from './billing.ts';
@@ -51,6 +52,7 @@ export const GROUPS: Readonly<
   topup: { about: 'Top up the balance with cryptocurrency', aliases: ['topups'] },
   context: { about: 'Manage contexts: the accounts that you are signed in to', aliases: ['contexts'] },
   audit: { about: 'View changes of the last 90 days' },
+  action: { about: 'View what takes time, and why it failed', aliases: ['actions'] },
 };
 
 export const COMMANDS: readonly Command[] = [
@@ -79,6 +81,7 @@ export const COMMANDS: readonly Command[] = [
   ...WEBHOOK_COMMANDS,
   ...WEBHOOK_DELIVERIES,
   ...AUDIT_COMMANDS,
+  ...ACTION_COMMANDS,
   events,
   ledger,
   quote,

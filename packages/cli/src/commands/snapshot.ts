@@ -1,13 +1,14 @@
 import type { Snapshot } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
-import { FIND_SERVER, FIND_SNAPSHOT, findServer, findSnapshot, resolveServerId } from '../find.ts';
+import { FIND_SERVER, FIND_SNAPSHOT, findServer, findSnapshot, nullIf, resolveServerId } from '../find.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, flag, futureTime, pairs, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
-import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../terminal/wait.ts';
+import { WAIT_OPTIONS } from '../terminal/wait.ts';
+import { WAIT_OPERATIONS, waitForBegun } from '../terminal/wait-for-action.ts';
 import {
   changeLabels,
   LABEL_CHANGES,
@@ -64,7 +65,7 @@ const create = command({
   help:
     'The server keeps running: the snapshot contains the state of the disk as after a power failure.\n' +
     'Restore it with `skerry server restore`.',
-  operations: ['snapshots.create', 'snapshots.get', ...FIND_SERVER],
+  operations: ['snapshots.create', 'snapshots.get', ...WAIT_OPERATIONS, ...FIND_SERVER],
   args: { server: arg('Name or ID of the server', { completionKind: 'server' }) },
   options: {
     name: text('name', 'Name of the snapshot (default: generated from the time)'),
@@ -89,8 +90,8 @@ const create = command({
     };
     const begun = await createOnce(context, asked, (once) => skerry.snapshots.create(id, body, once));
     const show = (seen: Snapshot) => output.show(seen, SNAPSHOT_COLUMNS);
-    const wait = (options: PollOptions) => skerry.waitFor(begun, 'ready', options);
-    await waitAndShow(context, waits, begun.name, begun, wait, show);
+    const refresh = (signal: AbortSignal) => nullIf('not_found', skerry.snapshots.get(begun.id, { signal }));
+    await waitForBegun(context, waits, begun, { name: begun.name, refresh, show });
   },
 });
 

@@ -48,7 +48,13 @@ export class Events extends Resource {
    * necessary; the stream then throws only if the service refuses it: the token is invalid, or the position
    * is no longer stored.
    */
-  async *stream({ signal, after, types, onOpen, onBreak }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
+  async *stream({
+    signal,
+    after,
+    types,
+    onOpen,
+    onBreak,
+  }: StreamOptions = {}): AsyncGenerator<StreamedEvent, void> {
     const place: StreamPosition = { after, types, lastEventId: undefined };
     let reconnectMs = RECONNECT_MS;
     signal?.throwIfAborted();

@@ -17,8 +17,8 @@ import {
   insertDeploy,
 } from '../../../store/servers/deploy.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
-import { type PriceLimit, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import { newAction } from '../../actions/begin.ts';
+import { type PriceLimit, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';

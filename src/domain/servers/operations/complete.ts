@@ -1,6 +1,7 @@
 /** Completes an operation: deletes its row, moves the server's status by the table, and records the event. */
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
+import type { ActionErrorCode } from '../../../spec/action-commands.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { setPaidUntil } from '../../../store/billing/cycles.ts';
 import type { OperationKind, OperationRow } from '../../../store/servers/operations.ts';
@@ -11,7 +12,6 @@ import {
   setServerInstalled,
   setServerStatus,
 } from '../../../store/servers/servers.ts';
-import type { ActionErrorCode } from '../../../spec/action-commands.ts';
 import { failure } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';

@@ -1,7 +1,6 @@
 /** Stops servers before they are deleted: each once, however many of its volumes are detached. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '@skerry/sdk';
-import { waitForServer } from '../../commands/server/wait-for-server.ts';
 import { Failure } from '../../exit-codes.ts';
 import { nullIf } from '../../find.ts';
 import type { RunContext } from './state.ts';
@@ -54,9 +53,13 @@ export class ServerStopper {
 
   async #wait(begun: Server): Promise<void> {
     const { skerry, signal, terminal } = this.#run;
-    const isDone = (seen: Server | null) => seen?.status === 'stopped';
-    const onLook = () => terminal.progress(`waiting for ${begun.name} to stop …`);
     const timeoutMs = Math.max(0, this.#deadlineMs - Date.now());
-    await waitForServer(skerry, begun, { isDone, operation: 'stop' }, { signal, timeoutMs, onLook });
+    terminal.progress(`waiting for ${begun.name} to stop …`);
+    try {
+      if (begun.action) await skerry.waitForAction(begun.action, { signal, timeoutMs });
+    } catch (error) {
+      // A server that was deleted meanwhile needs no stop.
+      if ((await nullIf('not_found', skerry.servers.get(begun.id, { signal }))) !== null) throw error;
+    }
   }
 }

@@ -12,9 +12,9 @@ import {
 import { CYCLES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, decimal, flag, listOf, pairs, requiredText, text } from '../../options.ts';
-import { formatUsd } from '../../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../../terminal/create-once.ts';
-import { type PollOptions, WAIT_OPTIONS, waitAndShow } from '../../terminal/wait.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
 import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { readUserData, resolveKeysOrDefault, USER_DATA_FILE } from './install.ts';
 import { SERVER_COLUMNS } from './show.ts';
@@ -30,7 +30,7 @@ export const create = command({
   operations: [
     'servers.create',
     'servers.get',
-    'audit_events.list',
+    ...WAIT_OPERATIONS,
     ...FIND_IMAGE,
     ...FIND_SSH_KEY,
     ...FIND_FIREWALL_GROUP,
@@ -96,23 +96,10 @@ export const create = command({
       (once) => skerry.servers.create(body, once),
     );
     const show = (seen: Server) => output.show(seen, SERVER_COLUMNS);
-    const wanted = options.noStart ? 'stopped' : 'running';
-    const isDone = (seen: Server | null) => seen?.status === wanted;
-    const goal = { isDone, explain: () => explainFailure(skerry, created) };
-    const wait = (polls: PollOptions) => waitForServer(skerry, created, goal, polls);
-    await waitAndShow(context, options, name, created, wait, show);
+    await waitForServer(context, options, created, show);
   },
 });
 
 async function findSource(skerry: Skerry, text: string): Promise<string> {
   return text.startsWith('snap_') ? text : (await findImage(skerry, text)).id;
-}
-
-/** A server that ends before its first run is refunded in full. */
-async function explainFailure(skerry: Skerry, { id, name, price_usd_cycle }: Server): Promise<string> {
-  const filter = { resource: id, action: 'server.fail' } as const;
-  const { data } = await skerry.auditEvents.list({ filter, page_size: 1 }).first();
-  const refund = `${formatUsd(price_usd_cycle)} USD was refunded`;
-  if (data.length === 0) return `${name} was deleted before it was running; ${refund}`;
-  return `${name} could not be provisioned; ${refund}. Try another region or plan, or try again later`;
 }

@@ -4,7 +4,8 @@ import { FIND_SERVER, findServer } from '../../find.ts';
 import { arg } from '../../options.ts';
 import { formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
-import { WAIT_OPTIONS, waitWithProgress } from '../../terminal/wait.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
 import { waitForServer } from './wait-for-server.ts';
 
 export const remove = command({
@@ -12,7 +13,7 @@ export const remove = command({
   aliases: ['rm', 'destroy'],
   about: 'Delete a server and its disk permanently',
   help: 'Its volumes and snapshots are kept. Only a server that was never running is refunded.',
-  operations: ['servers.delete', ...FIND_SERVER],
+  operations: ['servers.delete', ...FIND_SERVER, ...WAIT_OPERATIONS],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
   example: 'skerry server delete web-1 --yes',
@@ -22,9 +23,7 @@ export const remove = command({
     await confirm(terminal, yes, `delete server ${name} (${id}) and all data on its disk`);
     const started = await startDelete(skerry, id);
     if (started === null) return terminal.note(`Server ${name} deleted.`);
-    await waitWithProgress(context, waits, name, started, (wait) =>
-      waitForServer(skerry, started, { isDone: (seen) => seen === null }, wait),
-    );
+    await waitForServer(context, waits, started, () => {});
     terminal.note(waits.noWait ? `Deletion of server ${name} started.` : `Server ${name} deleted.`);
     const refundUsd = 'refund_usd' in started ? started.refund_usd : 0;
     if (refundUsd > 0) terminal.note(`${formatUsd(refundUsd)} USD came back to your balance.`);

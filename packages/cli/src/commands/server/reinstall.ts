@@ -1,6 +1,5 @@
 /** Commands that replace the contents of a disk: with an image or a snapshot. */
-import type { Server } from '@skerry/sdk';
-import { type Command, type Context, command } from '../../command.ts';
+import { type Command, command } from '../../command.ts';
 import {
   FIND_IMAGE,
   FIND_SERVER,
@@ -14,16 +13,17 @@ import { omitUndefined } from '../../lists.ts';
 import { arg, listOf, requiredText, text } from '../../options.ts';
 import { formatTime } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
-import { type PollOptions, WAIT_OPTIONS, type WaitFlags } from '../../terminal/wait.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
 import { readUserData, resolveKeys, USER_DATA_FILE } from './install.ts';
 import { SERVER_COLUMNS } from './show.ts';
-import { failIfGivenUp, waitAndShowServer, waitForServer } from './wait-for-server.ts';
+import { waitForServer } from './wait-for-server.ts';
 
 const rebuild = command({
   name: 'server rebuild',
   about: 'Reinstall a server and erase its disk',
   help: 'IP addresses stay the same. Omitted options keep their values, except user data: it is not reused.',
-  operations: ['servers.rebuild', ...FIND_SERVER, 'audit_events.list', ...FIND_IMAGE, ...FIND_SSH_KEY],
+  operations: ['servers.rebuild', ...FIND_SERVER, ...WAIT_OPERATIONS, ...FIND_IMAGE, ...FIND_SSH_KEY],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     image: text('image', 'ID or name, or family for the newest version (default: the current image)', {
@@ -44,7 +44,7 @@ const rebuild = command({
     const ssh_keys = await resolveKeys(skerry, options.sshKey);
     await confirm(terminal, yes, `reinstall server ${name} (${id}) and erase all data on its disk`);
     const begun = await skerry.servers.rebuild(id, omitUndefined({ image, ssh_keys, user_data_b64 }));
-    await waitForReinstall(context, options, begun, 'rebuild');
+    await waitForServer(context, options, begun);
   },
 });
 
@@ -52,7 +52,7 @@ const restore = command({
   name: 'server restore',
   about: 'Restore a snapshot to a server and erase its disk',
   help: 'The snapshot must be ready, in the same region, and fit the disk. IP addresses stay the same.',
-  operations: ['servers.restore', ...FIND_SERVER, 'audit_events.list', ...FIND_SNAPSHOT],
+  operations: ['servers.restore', ...FIND_SERVER, ...WAIT_OPERATIONS, ...FIND_SNAPSHOT],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     snapshot: requiredText('snapshot', 'Name or ID', { completionKind: 'snapshot' }),
@@ -72,25 +72,8 @@ const restore = command({
         'and erase all data on its disk',
     );
     const begun = await skerry.servers.restore(id, { snapshot: snapshot.id });
-    await waitForReinstall(context, options, begun, 'restore');
+    await waitForServer(context, options, begun);
   },
 });
-
-async function waitForReinstall(
-  context: Context,
-  waits: WaitFlags,
-  started: Server,
-  operation: 'rebuild' | 'restore',
-): Promise<void> {
-  const { skerry } = context;
-  const isDone = (seen: Server | null) => seen?.status === 'running' || seen?.status === 'stopped';
-  const wait = async (options: PollOptions) => {
-    const seen = await waitForServer(skerry, started, { isDone }, options);
-    // After a failed reinstall, the previous disk is kept and the status is the same as after a success.
-    await failIfGivenUp(skerry, seen, operation);
-    return seen;
-  };
-  await waitAndShowServer(context, waits, started, wait);
-}
 
 export const SERVER_REINSTALL: readonly Command[] = [rebuild, restore];

@@ -1,0 +1,100 @@
+/** Waits for the action that a call began, by the event stream, and shows its progress to a person. */
+import { type Action, type ActionSummary, WaitTimeoutError } from '@skerry/sdk';
+import type { Context } from '../command.ts';
+import { Failure } from '../exit-codes.ts';
+import { type PollOptions, type WaitFlags, waitWithProgress } from './wait.ts';
+
+/** The operations that a wait calls. */
+export const WAIT_OPERATIONS = ['events.stream', 'actions.get'] as const;
+
+/** Between two looks at the progress: only a terminal shows it. */
+const LOOK_MS = 1_000;
+const BAR_CHARS = 20;
+
+/** A resource in the response of the call that began its action. */
+export interface Begun {
+  readonly action: ActionSummary | null;
+}
+
+interface ActionWait<T> {
+  /** Starts the sentence in messages: `web-1`. */
+  readonly name: string;
+  /** Reads the resource when its action has ended; null: it is deleted. */
+  readonly refresh: (signal: AbortSignal) => Promise<T | null>;
+  /** Receives the resource at the end, or as it was last if the wait ends early. */
+  readonly show?: (last: T) => void;
+}
+
+/** Waits according to the options, and returns the resource as it is then. Fails with the action's cause. */
+export async function waitForBegun<T extends Begun>(
+  context: Pick<Context, 'skerry' | 'terminal' | 'signal'>,
+  flags: WaitFlags,
+  begun: T,
+  { name, refresh, show }: ActionWait<T>,
+): Promise<T> {
+  const { terminal } = context;
+  let last = begun;
+  const wait = async (options: PollOptions): Promise<T> => {
+    const failed = await awaitEnd(context, begun, name, options);
+    // A person and a script need the state at the end, also of what failed.
+    const reading = refresh(options.signal);
+    last = (await (failed === null ? reading : reading.catch(() => null))) ?? last;
+    if (failed !== null) throw failed;
+    return last;
+  };
+  try {
+    await waitWithProgress(context, flags, name, begun, wait);
+  } catch (error) {
+    terminal.progress('');
+    show?.(last);
+    throw error;
+  }
+  show?.(last);
+  return last;
+}
+
+/** Returns why the action failed; null if it succeeded, or if nothing was to be done. */
+async function awaitEnd(
+  { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
+  { action }: Begun,
+  name: string,
+  { signal, timeoutMs, onLook }: PollOptions,
+): Promise<Failure | null> {
+  if (action === null) return null;
+  const options = {
+    signal,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(terminal.showsNotes
+      ? { intervalMs: LOOK_MS, onLook: (seen: Action) => onLook({ bar: formatProgress(seen) }) }
+      : {}),
+  };
+  onLook({ bar: formatBar(action.progress) });
+  try {
+    await skerry.waitForAction(action, options);
+    return null;
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return timedOut(name, action, timeoutMs);
+    const { error: cause } = (error as { readonly action?: Action }).action ?? {};
+    if (!cause) throw error;
+    return new Failure('failed', `${name}: ${action.command} failed (${cause.code}). ${cause.message}`);
+  }
+}
+
+function timedOut(name: string, { command }: ActionSummary, timeoutMs = 600_000): Failure {
+  const seconds = Math.round(timeoutMs / 1_000);
+  return new Failure(
+    'timeout',
+    `${name}: ${command} is still running after ${seconds} s; the operation continues`,
+  );
+}
+
+/** Returns `[########............]  40% boot`. */
+export function formatProgress({ progress, steps, status }: Action): string {
+  const step = status === 'running' ? steps.findLast(({ started_at }) => started_at !== null) : undefined;
+  return `${formatBar(progress)}${step ? ` ${step.name}` : ''}`;
+}
+
+function formatBar(progress: number): string {
+  const filled = Math.round((progress / 100) * BAR_CHARS);
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_CHARS - filled)}] ${String(progress).padStart(3)}%`;
+}
