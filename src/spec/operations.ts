@@ -13,7 +13,6 @@ export const OPERATIONS = [
   'servers.console',
   'servers.metrics',
   'servers.set_rdns',
-  'servers.actions',
   'images.list',
   'images.get',
   'images.create',
@@ -72,6 +71,7 @@ export const OPERATIONS = [
   'audit_events.get',
   'actions.list',
   'actions.get',
+  'actions.of_server',
   'events.stream',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -89,5 +89,5 @@ export function isOperation(word: string): word is Operation {
  */
 export function isOpenInRecovery(operation: Operation): boolean {
   if (operation === 'quotes.create' || operation === 'tokens.delete') return true;
-  return /\.(?:list|get|metrics|actions|stream|console)$/.test(operation);
+  return /\.(?:list|get|metrics|of_server|stream|console)$/.test(operation);
 }

@@ -15,6 +15,7 @@ export const PANEL_PATHS = {
   topup: '/topup',
   billing: '/billing',
   servers: '/servers',
+  actions: '/actions',
   volumes: '/volumes',
   snapshots: '/snapshots',
   firewall: '/firewall',

@@ -139,7 +139,7 @@ it('the service ends a wait by its event stream', async () => {
     assert.ok(created);
     assert.equal((await skerry.waitForAction(created, { intervalMs: 60_000 })).status, 'success');
     assert.equal((await skerry.servers.get(id)).status, 'running');
-    assert.equal((await skerry.servers.actions(id).all()).length, 1);
+    assert.equal((await skerry.actions.ofServer(id).all()).length, 1);
   } finally {
     await world.close();
   }

@@ -24,6 +24,7 @@ import { IMAGE_PAGES } from './resources/images.ts';
 import { SNAPSHOT_PAGES } from './resources/snapshots.ts';
 import { VOLUME_PAGES } from './resources/volumes.ts';
 import { WEBHOOK_PAGES } from './resources/webhooks.ts';
+import { ACTION_PAGES } from './servers/actions.ts';
 import { DEPLOY_PAGES } from './servers/deploy.ts';
 import { SERVER_LIST_PAGE } from './servers/list.ts';
 import { registerServerCharts, SERVER_METRICS_PAGE } from './servers/metrics.ts';
@@ -53,6 +54,7 @@ const MONEY_PAGES: readonly PanelPage[] = [...TOPUP_PAGES, ...PAYMENT_PAGES, ...
 
 /** The pages of all resources except servers. */
 const RESOURCE_PAGES: readonly PanelPage[] = [
+  ...ACTION_PAGES,
   ...VOLUME_PAGES,
   ...SNAPSHOT_PAGES,
   ...FIREWALL_PAGES,

@@ -3,7 +3,6 @@
  * authorization, rate limits, idempotency, errors, and the OpenAPI document.
  */
 import type { Static, TObject, TSchema } from 'typebox';
-import type { BeganAction } from '../../domain/actions/object.ts';
 import type { ScopedActor, Service } from '../../domain/context.ts';
 import type { EventStreams } from '../../domain/events/streams.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
@@ -123,10 +122,10 @@ export function route<
     readonly body?: Body;
     readonly query?: Query;
     readonly reply: Reply;
-    /** Without a reply, the result only names the action that was begun. */
+    /** Without a reply, the result at most names the action that was begun: a BeganAction. */
     readonly run: (
       call: Call<Static<Body>, Static<Query>, PathParams<Path>>,
-    ) => Promise<Reply extends TSchema ? Static<Reply> : BeganAction | undefined | void>;
+    ) => Promise<Reply extends TSchema ? Static<Reply> : unknown>;
   },
 ): Route {
   return { status: 200, ...row } as unknown as Route;

@@ -2,7 +2,7 @@
 
 import type { Route } from './route.ts';
 import { ACCOUNT_ROUTES } from './routes/account.ts';
-import { ACTION_ROUTES, SERVER_ACTION_LIST_ROUTES } from './routes/actions.ts';
+import { ACTION_ROUTES } from './routes/actions.ts';
 import { AUDIT_ROUTES } from './routes/audit.ts';
 import { BACKUP_ROUTES } from './routes/backups.ts';
 import { BILLING_ROUTES } from './routes/billing.ts';
@@ -23,7 +23,6 @@ export const ROUTES: readonly Route[] = [
   ...SERVER_ACTION_ROUTES,
   ...CONSOLE_ROUTES,
   ...SERVER_DETAIL_ROUTES,
-  ...SERVER_ACTION_LIST_ROUTES,
   ...IMAGE_ROUTES,
   ...IMAGE_UPLOAD_ROUTES,
   ...PLAN_ROUTES,

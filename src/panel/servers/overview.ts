@@ -1,16 +1,20 @@
 /** A server's overview: status, power, addresses, specifications, and billing. */
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
+import { progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 
 const REFRESH_S = 5;
 
 interface OverviewData extends ServerPage {
+  /** The latest ones. */
+  readonly actions: readonly Action[];
   readonly imageName: string;
   readonly keys: readonly { readonly id: string; readonly name: string | null }[];
   readonly forms: FormContext;
@@ -23,7 +27,7 @@ export function overviewView(data: OverviewData): View {
   const operation = describeCurrentOperation(data);
   const statusText = html`${serverStatusBadge(server.status)}${
     operation && html` <span class="soft">${operation}</span>`
-  }`;
+  }${server.action && html`<div>${progressBar(server.action)}</div>`}`;
   const body = html`${detailList([['Status', statusText]])}
 ${section('Power', powerSection(data))}
 <div class="columns"><div>
@@ -35,7 +39,8 @@ ${section('Specifications', machineDetails(data))}
 ${section('Billing', billingDetails(data))}
 </div><div>
 ${section('Tags and labels', tagsAndLabels(data))}
-</div></div>`;
+</div></div>
+${section('Latest actions', recentActions(server.id, data.actions))}`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
 }
 

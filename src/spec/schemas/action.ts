@@ -1,15 +1,22 @@
 /** Action (`act_`): work that takes time, with its steps and the cause of a failure. */
 import { type Static, Type } from 'typebox';
 import {
-  ACTION_COMMANDS,
   ACTION_ERROR_CODES,
   ACTION_RESOURCES,
   ACTION_STATUSES,
   ACTION_STEP_STATUSES,
+  type ActionCommand,
 } from '../action-commands.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
 
 const Progress = Type.Integer({ minimum: 0, maximum: 100, description: 'Percent.' });
+
+/** Not a closed list in the document: later versions have more. */
+const Command = Type.Unsafe<ActionCommand>({
+  type: 'string',
+  description: 'What is done.',
+  examples: ['server.rebuild'],
+});
 
 const ActionStep = Type.Object({
   name: Type.String({ examples: ['disk'] }),
@@ -26,7 +33,7 @@ const ActionError = Type.Object({
 export const Action = Type.Object({
   id: Id('act_'),
   object: Type.Literal('action'),
-  command: oneOf(ACTION_COMMANDS),
+  command: Command,
   status: oneOf(ACTION_STATUSES, {
     description: 'Ends once. `success` of a create: the server is reachable on the network.',
   }),
@@ -45,11 +52,11 @@ export type Action = Static<typeof Action>;
 /** `action` of a resource. */
 export const ActionSummary = Type.Object(
   {
-    id: Id('act_'),
-    command: oneOf(ACTION_COMMANDS),
+    id: Type.String(),
+    command: Type.Unsafe<ActionCommand>({ type: 'string' }),
     status: oneOf(ACTION_STATUSES),
-    progress: Progress,
+    progress: Type.Integer(),
   },
-  { description: 'The running action. In the response that began it, also one that has ended.' },
+  { description: 'What runs on it. In the response that began it, it may have ended.' },
 );
 export type ActionSummary = Static<typeof ActionSummary>;

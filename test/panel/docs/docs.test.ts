@@ -125,7 +125,7 @@ describe('the reference', () => {
 
   it('describes request bodies with their limits, and responses', () => {
     const volume = part('volumes.create');
-    assert.match(volume, /<code>size_gb<\/code><\/th><td>integer<\/td><td>yes<\/td><td>[^<]*10 to 4096/);
+    assert.match(volume, /<code>size_gb<\/code><td>integer<td>yes<td>[^<]*10 to 4096/);
     assert.match(volume, /<code>201<\/code> with the <a href="#the-volume-object">volume<\/a>/);
     assert.match(part('servers.rescue'), /<code>rescue\.password<\/code>/);
     assert.match(part('the-server-object'), /<code>ipv4\.address<\/code>[\s\S]*203\.0\.113\.10/);

@@ -78,6 +78,8 @@ const ACCOUNT: Readonly<Record<string, Rows>> = {
 };
 
 const SERVERS: Readonly<Record<string, Rows>> = {
+  '/actions': singleExample('actions', '/actions'),
+  '/actions/{id}': ({ action }) => [['action', `/actions/${action}`]],
   '/servers': () => [
     ['servers', '/servers'],
     ['servers-filtered', '/servers?status=suspended'],

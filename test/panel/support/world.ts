@@ -21,6 +21,7 @@ export interface Estate extends Servers, Resources {
   /** A webhook whose deliveries all fail. */
   readonly brokenWebhook: string;
   readonly token: string;
+  readonly action: string;
   readonly auditEvent: string;
   /** Paths of emailed links. */
   readonly links: { readonly confirm: string; readonly reset: string };
@@ -109,8 +110,10 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const installing = expectSuccess(await api.post('/servers', last)).id as string;
   await session.post('/account-api.php', { action: 'enable_totp', current_password: PASSWORD });
   const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
+  const [{ id: action }] = expectSuccess(await api.get('/actions?page_size=1')).data;
   const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
-  const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, auditEvent, links };
+  const shown = { action, auditEvent };
+  const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, ...shown, links };
   return { session, panel, api, estate };
 }
 

@@ -221,7 +221,7 @@ export const ACTIONS: LongList = {
 /** The same list with a fixed resource. */
 export const SERVER_ACTIONS: LongList = {
   ...ACTIONS,
-  route: 'servers.actions',
+  route: 'actions.of_server',
   read: (sql, page) =>
     pageActions(sql, CUSTOMER_ID, { ...page, filter: { ...page.filter, resource: publicIdOf('server', 2) } }),
   filters: { status: ['error', 'success'], command: ['server.start', 'server.stop'] },

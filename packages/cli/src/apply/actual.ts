@@ -14,8 +14,8 @@ import { Failure } from '../exit-codes.ts';
 import type { Desired } from './desired.ts';
 import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './labels.ts';
 
-export type ActualServer = Omit<Server, 'object' | 'paid_until' | 'created_at' | 'updated_at'>;
-export type ActualVolume = Omit<Volume, 'object' | 'device' | 'labels' | 'lost_at' | 'created_at'>;
+export type ActualServer = Omit<Server, 'object' | 'paid_until' | 'action' | 'created_at' | 'updated_at'>;
+export type ActualVolume = Omit<Volume, 'object' | 'device' | 'labels' | 'lost_at' | 'action' | 'created_at'>;
 export type ActualGroup = Omit<FirewallGroup, 'object' | 'created_at'>;
 type ActualKey = Pick<ListedSshKey, 'id' | 'name' | 'fingerprint'>;
 export type ActualImage = Pick<

@@ -78,7 +78,7 @@ export function withDigest(labels: Labels, digest: string | null): Labels {
 /** Returns the reason why the latest rebuild failed; null: it succeeded. */
 export async function rebuildFailure(skerry: Skerry, { id, name }: Server): Promise<string | null> {
   const filter = { command: 'server.rebuild' } as const;
-  const { data } = await skerry.servers.actions(id, { filter, page_size: 1 }).first();
+  const { data } = await skerry.actions.ofServer(id, { filter, page_size: 1 }).first();
   const cause = data[0]?.error ?? null;
   return cause && `could not rebuild ${name} (${cause.code}): ${cause.message}`;
 }

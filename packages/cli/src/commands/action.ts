@@ -60,7 +60,7 @@ const LIMIT = 20;
 const ofServer = command({
   name: 'server actions',
   about: 'List what was done to a server, the latest first',
-  operations: ['servers.actions', ...FIND_SERVER],
+  operations: ['actions.of_server', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     ...FILTERS,
@@ -70,8 +70,8 @@ const ofServer = command({
   example: 'skerry server actions web-1',
   run: async ({ skerry, output }, { server, limit = LIMIT, ...given }) => {
     const { id } = await findServer(skerry, server);
-    const query = { filter: omitUndefined(given) } as Parameters<typeof skerry.servers.actions>[1];
-    output.list(await skerry.servers.actions(id, query).all(limit), COLUMNS);
+    const query = { filter: omitUndefined(given) } as Parameters<typeof skerry.actions.ofServer>[1];
+    output.list(await skerry.actions.ofServer(id, query).all(limit), COLUMNS);
   },
 });
 

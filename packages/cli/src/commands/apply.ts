@@ -46,7 +46,7 @@ export const apply = command({
     'plans.list',
     'regions.list',
     'balance.get',
-    'servers.actions',
+    'actions.of_server',
     'actions.get',
     'events.stream',
   ],

@@ -15,4 +15,11 @@ export class Actions extends Resource {
   get(id: string, options?: CallOptions): Promise<Action> {
     return this.transport.run((api) => api.GET('/actions/{id}', byId(id)), options);
   }
+
+  /** What was done to a server in the last 90 days. */
+  ofServer(server: string, query: ListQuery<'actions.of_server'> = {}, options?: CallOptions): Pages<Action> {
+    return this.pages(query, options, (api, { query: asked }) =>
+      api.GET('/servers/{id}/actions', { params: { path: { id: server }, query: asked } }),
+    );
+  }
 }

@@ -1,7 +1,6 @@
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type {
-  Action,
   Console,
   CreateServer,
   DeletedServer,
@@ -95,13 +94,6 @@ export class Servers extends Resource {
   /** Returns hourly values of the last 30 days. */
   metrics(id: string, options?: CallOptions): Promise<Metrics> {
     return this.transport.run((api) => api.GET('/servers/{id}/metrics', byId(id)), options);
-  }
-
-  /** What was done to it in the last 90 days. */
-  actions(id: string, query: ListQuery<'servers.actions'> = {}, options?: CallOptions): Pages<Action> {
-    return this.pages(query, options, (api, params) =>
-      api.GET('/servers/{id}/actions', { params: { path: { id }, ...params } }),
-    );
   }
 
   /** Sets the host names of the addresses; null removes one. */

@@ -7,7 +7,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../../spec/error-messages.ts';
 import type { CycleMonths } from '../../../spec/limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
-import type { ActionRow } from '../../../store/actions.ts';
+import { NO_ACTION, type ShownAction } from '../../../store/actions.ts';
 import { sqlState, violatedConstraint } from '../../../store/db.ts';
 import {
   DEPLOY_CONFLICT,
@@ -184,9 +184,7 @@ function prepareDeploy(
   const now = service.clock.now();
   const price = priceOrder(order, now);
   const id = newId(now);
-  const action = prepareAction(id, actor, now);
-  // A machine that was set up by hand needs no work.
-  const hasAction = order.machineId === undefined;
+  const action = prepareAction(id, actor, order, now);
   const server: ServerRow = {
     id,
     public_no: newPublicNumber(),
@@ -227,9 +225,7 @@ function prepareDeploy(
     ipv4: null,
     ipv4_gateway: null,
     ipv6_prefix: null,
-    action_id: hasAction ? action.id : null,
-    action_command: hasAction ? action.command : null,
-    action_progress: action.progress,
+    ...action.shown,
   };
   const row: DeployRow = {
     ...server,
@@ -244,9 +240,7 @@ function prepareDeploy(
     ...volumeNeeds(order),
     now,
     servers_max: service.settings.quotas.servers,
-    operation_id: action.id,
-    action_steps: action.steps,
-    action_step_times: action.step_times,
+    ...action.written,
     ...prepareCharge(server, price.description),
     ...prepareRecords(server, actor),
   };
@@ -259,9 +253,16 @@ function volumeNeeds({
   return { volume_ids: volumes?.ids ?? [], only_backend: volumes?.backend ?? null };
 }
 
-function prepareAction(serverId: string, actor: CustomerActor, now: Date): ActionRow {
+/** The action of the order. A machine that was set up by hand needs no work, and shows none. */
+function prepareAction(serverId: string, actor: CustomerActor, { machineId }: DeployOrder, now: Date) {
   const ids = { customerId: actor.customerId, resourceId: serverId, serverId };
-  return newAction({ ...ids, command: 'server.create', operationStep: 'ensure', actor, now });
+  const row = newAction({ ...ids, command: 'server.create', operationStep: 'ensure', actor, now });
+  const { id, command, progress, steps, step_times } = row;
+  const shown: ShownAction =
+    machineId === undefined
+      ? { action_id: id, action_command: command, action_progress: progress }
+      : { ...NO_ACTION, action_progress: 0 };
+  return { shown, written: { operation_id: id, action_steps: steps, action_step_times: step_times } };
 }
 
 function sealInputs(

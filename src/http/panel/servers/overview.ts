@@ -26,6 +26,7 @@ import {
   page,
   restForm,
 } from '../page-types.ts';
+import { readLatestActions } from './actions.ts';
 
 export const SERVER_PATH = `${PANEL_PATHS.servers}/{id}` as const;
 
@@ -66,12 +67,17 @@ export const SERVER_PAGE = page({
   path: SERVER_PATH,
   alias: BY_NUMBER,
   access: 'customer',
-  readOperations: ['servers.get', 'images.get'],
+  readOperations: ['servers.get', 'images.get', 'actions.of_server'],
   render: async (context) => {
-    const [page, sshKeys] = await Promise.all([loadServer(context), listOwnSshKeys(context)]);
+    const [page, sshKeys, actions] = await Promise.all([
+      loadServer(context),
+      listOwnSshKeys(context),
+      readLatestActions(context, context.params.id),
+    ]);
     const keyNames = new Map(sshKeys.map(({ id, name }) => [id, name]));
     return overviewView({
       ...page,
+      actions,
       imageName: await findImageName(context, page.server.image),
       keys: page.server.ssh_keys.map((id) => ({ id, name: keyNames.get(id) ?? null })),
       forms: context.forms,

@@ -40,11 +40,8 @@ export const ACTION_ROUTES: readonly Route[] = [
     reply: Action,
     run: ({ service, actor, params }) => getAction(service, actor, params.id),
   }),
-];
-
-export const SERVER_ACTION_LIST_ROUTES: readonly Route[] = [
   listRoute({
-    id: 'servers.actions',
+    id: 'actions.of_server',
     path: '/servers/{id}/actions',
     scope: 'read',
     summary: 'List the actions of a server',

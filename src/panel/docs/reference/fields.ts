@@ -27,8 +27,9 @@ export function referenceTable(
   columns: readonly string[],
   rows: readonly (readonly HtmlValue[])[],
 ): Html {
+  // Without the optional end tags: a page has many rows.
   const body = rows.map(([first, ...cells]) => {
-    return html`<tr><th scope="row">${first}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+    return html`<tr><th scope="row">${first}${cells.map((cell) => html`<td>${cell}`)}\n`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="${labels}"><table>
 <thead><tr>${columns.map((column) => html`<th>${column}`)}</tr></thead>

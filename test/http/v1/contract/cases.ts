@@ -222,7 +222,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   }),
   'audit_events.get': ({ auditEvent }) => caseFor('audit', auditEvent),
 
-  'servers.actions': ({ server }) => caseFor('server', server.running),
+  'actions.of_server': ({ server }) => caseFor('server', server.running),
   'actions.list': ({ server }) => ({
     ...NOTHING,
     query: { 'filter[resource]': server.running },
