@@ -128,7 +128,7 @@ export class RealCustomer {
     for (const { seq, type, data } of events) {
       this.#lastSeq += 1n;
       assert.equal(seq, this.#lastSeq, 'event numbers have no gap');
-      if (type.startsWith('token.')) continue;
+      if (type.startsWith('token.') || type.startsWith('action.')) continue;
       const resource = data.server?.id ?? data.topup?.id ?? data.ledger_entry?.resource;
       this.#events.set(resource, [...(this.#events.get(resource) ?? []), type]);
     }

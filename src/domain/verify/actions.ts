@@ -1,5 +1,6 @@
 /** Invariants of actions: one that runs has work behind it, and work has an action. */
-import type { Invariant } from './invariant.ts';
+import { type Invariant, shownIdSql } from './invariant.ts';
+import { EVENTS_KEPT_SINCE } from './servers.ts';
 
 /** Work on volumes and snapshots is a task. */
 const TASKS = `('volume', 'volume'), ('volume', 'volume_move'), ('snapshot', 'snapshot'),
@@ -30,6 +31,17 @@ export const ACTION_INVARIANTS: readonly Invariant[] = [
        where n.status = 'creating'
          and not exists (select from actions a where a.resource_id = n.id and a.status = 'running'
                           and a.command = 'snapshot.create')`,
+  },
+  {
+    name: 'ended actions have one event',
+    description: 'each action that has ended has exactly one event, of its status',
+    source: `actions where status <> 'running'`,
+    violations: `select a.id from actions a join ${EVENTS_KEPT_SINCE} on kept.customer_id = a.customer_id
+        left join (select customer_id, data -> 'action' ->> 'id' as shown, count(*) as n, min(type) as type
+                     from events where type in ('action.success', 'action.error') group by 1, 2) as e
+          on e.customer_id = a.customer_id and e.shown = ${shownIdSql('act_', 'a.id')}
+       where a.status <> 'running' and a.finished_at >= kept.since
+         and (e.n is distinct from 1 or e.type <> 'action.' || a.status)`,
   },
   {
     name: 'actions are complete',

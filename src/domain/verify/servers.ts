@@ -9,7 +9,7 @@ const CREATED = `e.type = 'server.created' and e.data -> 'server' ->> 'id'`;
  * The time since when each customer's events are complete: always, while no numbered event is missing; else
  * for nearly the retention period. A customer being deleted may have no events.
  */
-const EVENTS_KEPT_SINCE = `(
+export const EVENTS_KEPT_SINCE = `(
   select c.id as customer_id,
          case when c.deleting_at is not null then 'infinity'::timestamptz
               when coalesce(n.last_seq, 0) = (select count(*) from events e

@@ -149,7 +149,7 @@ export class CalendarWorld {
     const shown = formatId('server', id);
     const rows = await this.world.db.rows<{ type: string }>(
       `select type from events
-        where type like $2
+        where type like $2 and type not like 'action.%'
           and (data -> 'server' ->> 'id' = $1 or data -> 'ledger_entry' ->> 'resource' = $1)
         order by created_at, ctid`,
       [shown, like],

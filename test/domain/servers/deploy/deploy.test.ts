@@ -120,6 +120,7 @@ describe('a deploy', () => {
     assert.deepEqual(created, {
       id: formatId('server', server.id),
       object: 'server',
+      action: created?.action,
       name: 'web-1',
       status: 'provisioning',
       plan: 's2',
