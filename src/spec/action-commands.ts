@@ -59,7 +59,7 @@ export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
 export const ACTION_STEP_STATUSES = ['pending', ...ACTION_STATUSES] as const;
 
-/** What an action is about. */
+/** The kinds of resources that have actions. */
 export const ACTION_RESOURCES = ['server', 'volume', 'snapshot', 'image'] as const;
 export type ActionResource = (typeof ACTION_RESOURCES)[number];
 

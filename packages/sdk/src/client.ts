@@ -1,5 +1,4 @@
-import { Account, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
-import { Actions } from './resources/actions.ts';
+import { Account, Actions, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
 import { Balances, Ledger, Quotes, Topups } from './resources/billing.ts';
 import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
@@ -68,8 +67,8 @@ export class Skerry {
   }
 
   /**
-   * Waits for the end of an action by the event stream: `await skerry.waitForAction(server.action)`. Without a
-   * stream, it polls. Returns the action if it succeeded. Throws an ActionFailedError with the cause if it
+   * Waits for the end of an action by the event stream: `await skerry.waitForAction(server.action)`. Without
+   * a stream, it polls. Returns the action if it succeeded. Throws an ActionFailedError with the cause if it
    * failed, and a WaitTimeoutError if it takes too long.
    */
   async waitForAction(action: Action | ActionSummary | string, options?: ActionWaitOptions): Promise<Action> {

@@ -29,7 +29,7 @@ export function actionObject(row: ActionRow): Action {
   };
 }
 
-/** A step ends when the next one begins, and the last one that began ends with the action. */
+/** A step ends when the next one begins, and the latest one ends with the action. */
 function stepObject(row: ActionRow, name: string, i: number): Action['steps'][number] {
   const startedAt = row.step_times[i] ?? null;
   const nextAt = row.step_times[i + 1];
@@ -66,7 +66,7 @@ export function beganAction(row: ActionRow): ActionSummary {
   };
 }
 
-/** What a request without a response body began. */
+/** The action that a request without a response body began. */
 export interface BeganAction {
   readonly action: ActionSummary;
 }

@@ -64,7 +64,7 @@ async function advanceCreation(service: Service, snapshot: SnapshotWork): Promis
   return RERUN_NOW;
 }
 
-/** What the driver says, and the code of a failure that it does not name. */
+/** The driver's report, and the code of a failure that it does not name. */
 type SeenSnapshot = SnapshotState & { readonly code?: ActionErrorCode };
 
 /** Asks the driver for the progress; also `failed` if there is nothing left to ask about. */

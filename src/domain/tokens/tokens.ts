@@ -25,8 +25,8 @@ import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
 import { checkOwner, type OwnerProof } from '../customers/owner.ts';
 import { lockChecked } from '../customers/password.ts';
-import { requireExpiry } from '../expiry.ts';
 import { recordAudit, recordEvent } from '../record.ts';
+import { requireExpiry } from '../rules/expiry.ts';
 import { recordRevocations, tokenObject } from './object.ts';
 
 /** A form as submitted. A missing field is an empty string. */

@@ -1,4 +1,4 @@
-/** Invariants of actions: one that runs has work behind it, and work has an action. */
+/** Invariants of actions: each running action has work behind it, and work has its action. */
 import { type Invariant, shownIdSql } from './invariant.ts';
 import { EVENTS_KEPT_SINCE } from './servers.ts';
 

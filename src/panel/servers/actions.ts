@@ -113,9 +113,11 @@ export function actionView(action: Action): View {
       ['Request ID', html`<code>${action.request_id}</code>`],
       ['ID', html`<code>${action.id}</code>`],
     ])}
-${section('Steps', table({ caption: 'Steps, in order', columns: ['Step', 'Status', 'Began', 'Ended'], rows }))}`,
+${section('Steps', table({ caption: 'Steps, in order', columns: STEP_COLUMNS, rows }))}`,
   };
 }
+
+const STEP_COLUMNS = ['Step', 'Status', 'Began', 'Ended'];
 
 const RESOURCE_NAMES: Readonly<Record<ActionResource, string>> = {
   server: 'Server',

@@ -1,7 +1,7 @@
 /**
  * The deploy, as one statement: select an address, a /64 and a placement; debit; assign them; write the
- * server, its charge, its audit row, its two events and its first operation with its action. Either all of it is committed or
- * none of it.
+ * server, its charge, its audit row, its two events and its first operation with its action. Either all of it
+ * is committed or none of it.
  *
  * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type,
  * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order;

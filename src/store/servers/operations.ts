@@ -126,7 +126,8 @@ export async function replaceOperation(
      on conflict (server_id) do update
        set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
            placed_at = excluded.placed_at, last_fault = null, cause = null, action_id = excluded.action_id,
-           payload_sealed = excluded.payload_sealed, snapshot_id = null, due_at = excluded.due_at, created_at = excluded.created_at`,
+           payload_sealed = excluded.payload_sealed, snapshot_id = null, due_at = excluded.due_at,
+           created_at = excluded.created_at`,
     operation,
   );
 }

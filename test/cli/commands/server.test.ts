@@ -102,7 +102,7 @@ describe('skerry server', () => {
       assert.match(stdout, /^Id: +srv_/, 'the server is printed despite the failure');
       assert.match(
         stderr,
-        /^skerry: doomed: server\.create failed \(\w+\)\. .*\$7\.35 went back to your balance\./,
+        /^skerry: doomed: server\.create failed \(\w+\)\. .*7\.35 went back to your balance\./,
       );
     } finally {
       await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });

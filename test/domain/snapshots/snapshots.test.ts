@@ -55,7 +55,8 @@ describe('a snapshot', () => {
 
   it('a snapshot is creating in the response, and ready with its size later', async () => {
     const snapshot = await create({ name: 'first' });
-    const { id, created_at, ...others } = snapshot;
+    const { id, created_at, action, ...others } = snapshot;
+    assert.equal(action?.command, 'snapshot.create');
     assert.match(id, /^snap_[a-z2-7]{26}$/);
     assert.ok(created_at);
     assert.deepEqual(others, {
@@ -252,7 +253,7 @@ describe('snapshot removal', () => {
     const { id } = await create();
     await world.runUntilIdle();
     await remove(id);
-    await ensure(id, crashingService(world.service, 'removeSnapshot'));
+    await assert.rejects(ensure(id, crashingService(world.service, 'removeSnapshot')), /killed/);
     await world.faults.set({ driver: 'compute', operation: 'removeSnapshot', times: 3 });
     await world.runUntilIdle();
     assert.equal(await atDriver(id), 0);

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { checkInvariants, INVARIANTS, verify } from '../../../src/domain/verify/verify.ts';
 import { sampleOneIn } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
+import { ACTION_BREAKS } from './action-breaks.ts';
 import { createHistory } from './history.ts';
 import { LOST_HOST_BREAKS } from './lost-host-breaks.ts';
 
@@ -105,24 +106,7 @@ const BREAKS: Record<string, readonly string[]> = {
     `update servers set root_password_sealed = 'sealed' where status = 'running'`,
     `update servers set first_run_at = null where status = 'running'`,
   ],
-  'running actions have work': [
-    `update actions set status = 'running', finished_at = null where command = 'server.create'`,
-  ],
-  'work has a running action': [
-    `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
-       select gen_random_uuid(), id, 'stop', 'shut_down', now(), now(), now() from servers
-       on conflict do nothing`,
-    `update snapshots set status = 'creating'`,
-  ],
-  'ended actions have one event': [
-    `delete from events where type = 'action.success'`,
-    `update actions set status = 'error', error_code = 'timeout', error_message = 'It took too long.'
-      where command = 'server.create'`,
-  ],
-  'actions are complete': [
-    `update actions set progress = 99 where status = 'success'`,
-    `update actions set step_times = step_times[1:1] where command = 'server.create'`,
-  ],
+  ...ACTION_BREAKS,
   'the calendar has every server': [
     `update servers set bill_at = null where status = 'running'`,
     `update servers set first_run_at = null where status = 'running'`,

@@ -50,7 +50,8 @@ describe('a volume', () => {
   it('a new volume is detached, has default values, and uses no disk', async () => {
     const before = await world.usedDisk(region);
     const volume = await createVolume(world.service, actor, { name: 'data', size_gb: 50, region });
-    const { id, created_at, ...others } = volume;
+    const { id, created_at, action, ...others } = volume;
+    assert.deepEqual([action?.command, action?.status], ['volume.create', 'success']);
     assert.match(id, /^vol_[a-z2-7]{26}$/);
     assert.ok(created_at);
     assert.deepEqual(others, {
@@ -65,7 +66,7 @@ describe('a volume', () => {
       ...{ protection: { delete: false }, labels: {} },
       lost_at: null,
     });
-    assert.deepEqual(await get(id), volume);
+    assert.deepEqual(await get(id), { ...volume, action: null });
     assert.equal(await world.usedDisk(region), before);
   });
 
@@ -180,7 +181,7 @@ describe('a volume', () => {
     const row = await world.db.row('select size_gb from sim.volumes where id = $1', [parseId('volume', id)]);
     assert.deepEqual(row, { size_gb: 20 });
     assert.deepEqual(await refusal(update(id, { size_gb: 19 })), { code: 'invalid_value', field: 'size_gb' });
-    assert.deepEqual(await update(id, {}), answer);
+    assert.deepEqual(await update(id, {}), { ...answer, action: null });
     const foreign = updateVolume(world.service, otherCustomer, id, {});
     assert.deepEqual(await refusal(foreign), { code: 'not_found' });
     await world.assertInvariants();

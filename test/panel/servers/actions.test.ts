@@ -23,7 +23,7 @@ before(async () => {
 after(() => world.close());
 
 describe('actions in the panel', () => {
-  it('the page of a server shows the progress of what runs, and refreshes', async () => {
+  it('the page of a server shows the progress of its action, and refreshes', async () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
     const { id } = (await api.post('/servers', order)).body;
     const page = await panel.open(`/servers/${id}`);

@@ -36,7 +36,7 @@ export async function waitForBegun<T extends Begun>(
   let last = begun;
   const wait = async (options: PollOptions): Promise<T> => {
     const failed = await awaitEnd(context, begun, name, options);
-    // A person and a script need the state at the end, also of what failed.
+    // A person and a script need the state at the end, also after a failure.
     const reading = refresh(options.signal);
     last = (await (failed === null ? reading : reading.catch(() => null))) ?? last;
     if (failed !== null) throw failed;

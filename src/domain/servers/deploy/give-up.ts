@@ -90,7 +90,7 @@ async function refundAndDestroy(
   if (!(await advanceOperation(tx, removal))) throw new LeaseLost();
 }
 
-/** The removal of what exists has an action of its own: the order failed when its money went back. */
+/** The removal has an action of its own: the order failed when its money went back. */
 async function beginRemoval(tx: Sql, server: ServerRow, now: Date) {
   const ids = { customerId: server.customer_id, resourceId: server.id, serverId: server.id };
   return await beginAction(tx, { ...ids, command: 'server.delete', now });

@@ -49,7 +49,7 @@ export async function startRemoval(
     /** Whose request it is. */
     readonly actor?: Actor;
     readonly cause?: ActionErrorCode;
-    /** What the caller has refunded. */
+    /** The amount that the caller has refunded. */
     readonly refundedCents?: bigint;
   },
 ): Promise<void> {

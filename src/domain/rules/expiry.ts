@@ -1,6 +1,6 @@
-import { fail } from '../kernel/fail.ts';
-import { parseRfc3339, SECOND_MS } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
+import { fail } from '../../kernel/fail.ts';
+import { parseRfc3339, SECOND_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
 
 const INVALID_TIME_MESSAGE =
   'expires_at is not a valid time. Use an RFC 3339 time, such as 2030-01-31T12:00:00Z.';
