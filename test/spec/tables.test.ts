@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ACTION_STEPS, type ActionStepRule } from '../../src/spec/action-commands.ts';
 import { ACTIONS } from '../../src/spec/actions.ts';
 import { COIN_CODES, COINS, confirmationsNeeded, getCoin, isCoinCode } from '../../src/spec/coins.ts';
 import { FAILURES, V1_ERRORS, V1_ISSUES } from '../../src/spec/errors.ts';
@@ -138,11 +139,25 @@ test('the two Tether coins show their different networks', () => {
 
 // ---- events, actions, scopes, paths
 
+test('the steps of an action have their own names, and begin at a rising progress', () => {
+  for (const [command, steps] of Object.entries(ACTION_STEPS)) {
+    const rules: readonly ActionStepRule[] = steps;
+    assert.equal(rules[0]?.from, 0, command);
+    assert.equal(new Set(rules.map(({ name }) => name)).size, rules.length, command);
+    for (const [n, { from }] of rules.entries()) assert.ok(n === 0 || from > (rules[n - 1]?.from ?? 100));
+    const covered = rules.flatMap(({ covers }) => covers);
+    assert.equal(new Set(covered).size, covered.length, command);
+  }
+});
+
 test('the events are those of the specification, and additional ones are marked', () => {
   const added = Object.entries(EVENTS).filter(([, event]) => 'additive' in event);
   assert.deepEqual(
     added.map(([name]) => name),
-    ['server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost', 'topup.reversed'],
+    [
+      ...['server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost', 'topup.reversed'],
+      ...['action.success', 'action.error'],
+    ],
   );
   assert.deepEqual(
     Object.keys(EVENTS).filter((name) => !added.some(([other]) => other === name)),

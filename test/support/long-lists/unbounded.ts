@@ -221,6 +221,11 @@ export const ACTIONS: LongList = {
 /** The same list with a fixed resource. */
 export const SERVER_ACTIONS: LongList = {
   ...ACTIONS,
+  // In the same table, with other ids.
+  fixtures: ACTION_FIXTURES.map(({ table, columns }) => ({
+    table,
+    columns: { ...columns, id: idSql('i + 1000000000') },
+  })),
   route: 'actions.of_server',
   read: (sql, page) =>
     pageActions(sql, CUSTOMER_ID, { ...page, filter: { ...page.filter, resource: publicIdOf('server', 2) } }),
