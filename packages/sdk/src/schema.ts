@@ -1114,6 +1114,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions
+         * @description We keep an action for 90 days, also if its resource is deleted.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["actions.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an action
+         * @description Instead of polling, open the event stream with `types=action.success,action.error`, and then read the action once.
+         *
+         *     Scope: `read`.
+         */
+        get: operations["actions.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the actions of a server
+         * @description Scope: `read`.
+         */
+        get: operations["actions.of_server"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -1132,6 +1196,8 @@ export interface paths {
          *     after that number. We keep events for 30 days. An older number returns 400 with
          *     the oldest available number in `min`. A number that does not exist yet returns 400 with the latest number
          *     in `max`.
+         *
+         *     With `types`, other events are left out in the same way. Without it, `action.*` are left out.
          *
          *     A message without `data` only advances your position. We send a heartbeat every 15
          *     seconds. An account can have 10 open streams; another one returns 409. The
@@ -1190,7 +1256,7 @@ export interface components {
                     /** @description The dotted path of the field. Empty for the request as a whole. */
                     field: string;
                     /** @enum {string} */
-                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed";
+                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use";
                     min?: number;
                     max?: number;
                     /** @description The allowed values. Set with `invalid_value`. */
@@ -1294,6 +1360,14 @@ export interface components {
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1381,6 +1455,14 @@ export interface components {
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1475,6 +1557,14 @@ export interface components {
              * @enum {string|null}
              */
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1573,6 +1663,14 @@ export interface components {
                 /** @description Refuses DELETE with 409. */
                 delete: boolean;
             };
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1653,6 +1751,14 @@ export interface components {
              * @description If set, new servers cannot use it, and it is removed 90 days after this date.
              */
             deprecated_at: string | null;
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
         };
         Plan: {
             /** @example s1 */
@@ -1795,6 +1901,14 @@ export interface components {
                 /** @description Refuses DELETE with 409. */
                 delete: boolean;
             };
+            /** @description What runs on it. In the response that began it, it may have ended. */
+            action: {
+                id: string;
+                command: string;
+                /** @enum {string} */
+                status: "running" | "success" | "error";
+                progress: number;
+            } | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -1970,7 +2084,7 @@ export interface components {
             errors: ({
                 field: string;
                 /** @enum {string} */
-                issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed";
+                issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use";
             } & {
                 [key: string]: unknown;
             })[];
@@ -2150,7 +2264,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2181,7 +2295,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2221,7 +2335,7 @@ export interface components {
              */
             event: string;
             /** @enum {string} */
-            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
             /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
@@ -2282,6 +2396,68 @@ export interface components {
              */
             created_at: string;
         };
+        Action: {
+            /**
+             * @description Opaque.
+             * @example act_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "action";
+            /**
+             * @description What is done.
+             * @example server.rebuild
+             */
+            command: string;
+            /**
+             * @description Ends once. `success` of a create: the server is reachable on the network.
+             * @enum {string}
+             */
+            status: "running" | "success" | "error";
+            /** @description Percent. */
+            progress: number;
+            /** @description In order. */
+            steps: {
+                /** @example disk */
+                name: string;
+                /** @enum {string} */
+                status: "pending" | "running" | "success" | "error";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                started_at: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                finished_at: string | null;
+            }[];
+            /** @description The resource that the command names, then others that it concerns. */
+            resources: {
+                /** @enum {string} */
+                type: "server" | "volume" | "snapshot" | "image";
+                id: string;
+            }[];
+            error: {
+                /** @enum {string} */
+                code: "out_of_stock" | "host_failed" | "boot_failed" | "unreachable" | "timeout" | "image_broken" | "cancelled";
+                /** @description The cause, and whether money went back to the balance. */
+                message: string;
+            } | null;
+            /** @description The X-Request-Id of the response that began it. */
+            request_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            finished_at: string | null;
+        };
         /** @description The body of a webhook delivery, and the data of a message in the event stream. */
         Event: {
             /**
@@ -2292,7 +2468,7 @@ export interface components {
             /** @constant */
             object: "event";
             /** @enum {string} */
-            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2309,6 +2485,7 @@ export interface components {
                 ledger_entry?: components["schemas"]["LedgerEntry"];
                 balance?: components["schemas"]["Balance"];
                 webhook?: components["schemas"]["Webhook"];
+                action?: components["schemas"]["Action"];
             };
             /** @description In the event stream: the sequence number of the event in your account, without gaps. */
             seq?: number;
@@ -2454,6 +2631,8 @@ export interface components {
     headers: {
         /** @description The id of the request, which the audit log also shows. */
         "X-Request-Id": string;
+        /** @description The id of the action that the request began, if it did: see GET /actions/{id}. */
+        "X-Action-Id": string;
         /** @description Requests allowed per minute. */
         "X-RateLimit-Limit": number;
         /** @description Requests that you can send now. */
@@ -2561,7 +2740,7 @@ export interface operations {
                     plan: string;
                     /** @example par */
                     region: string;
-                    /** @description Id of an image; see GET /images. */
+                    /** @description Id of an image, or of a ready snapshot of the region. */
                     image: string;
                     /** @description Ids of SSH keys; see GET /ssh-keys. */
                     ssh_keys: string[];
@@ -2597,8 +2776,12 @@ export interface operations {
                         /** @description Refuses rebuild and restore with 409. */
                         rebuild?: boolean;
                     };
+                    /** @description Whether the server is started. If not, it is `stopped`, and set up at its first start. */
+                    start?: boolean;
                     /** @description Ids of firewall groups, in the order of evaluation. They are in force before the first packet. */
                     firewall_groups?: string[];
+                    /** @description Ids of detached volumes of the region. They are attached once the server is installed. */
+                    volumes?: string[];
                     /** @description Id of a quote. Above its price, nothing is charged (409). */
                     quote?: string;
                     /** @description Above this price in US dollars, nothing is charged (409). */
@@ -2615,6 +2798,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2684,6 +2868,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2804,6 +2989,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2863,6 +3049,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2903,6 +3090,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2943,6 +3131,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2997,6 +3186,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3049,6 +3239,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3293,6 +3484,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4284,6 +4476,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4353,6 +4546,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4412,6 +4606,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4463,6 +4658,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4503,6 +4699,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4623,6 +4820,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4693,6 +4891,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5399,7 +5598,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
                     /** @default true */
                     active?: boolean;
                 };
@@ -5519,7 +5718,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "*")[];
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
                     active?: boolean;
                 };
             };
@@ -5595,7 +5794,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
-                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "ping";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
             };
             header?: never;
             path: {
@@ -5766,10 +5965,140 @@ export interface operations {
             503: components["responses"]["maintenance"];
         };
     };
+    "actions.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[status]"?: "running" | "success" | "error";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+                /** @description Id of the resource that the command names, such as `vol_…` of `volume.attach`. */
+                "filter[resource]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Action"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "actions.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "actions.of_server": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[status]"?: "running" | "success" | "error";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Action"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
     "events.stream": {
         parameters: {
             query?: {
                 after?: number;
+                types?: string;
             };
             header: {
                 "Last-Event-ID"?: number;
