@@ -31,6 +31,17 @@ export const RETENTION = {
   actions: { purge: PURGES.actions, keepMs: LIMITS.actionRetentionDays * DAY_MS, batch: BATCH },
   sessions: { purge: PURGES.sessions, keepMs: 0, batch: BATCH },
   metrics: { purge: PURGES.metrics, keepMs: LIMITS.metricsRetentionDays * DAY_MS, batch: 2 * BATCH },
+  // A row goes when its last point is too old.
+  minuteMetrics: {
+    purge: PURGES.minuteMetrics,
+    keepMs: (LIMITS.minuteMetricsHours + 1) * HOUR_MS,
+    batch: BATCH,
+  },
+  fiveMinuteMetrics: {
+    purge: PURGES.fiveMinuteMetrics,
+    keepMs: (LIMITS.fiveMinuteMetricsHours + 5) * HOUR_MS,
+    batch: BATCH,
+  },
   // After this, the same cause could be mailed again.
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },

@@ -34,6 +34,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       rescue: true,
       console: true,
       sample: true,
+      sampleMinutes: true,
       attach: true,
       detach: true,
       grow: true,

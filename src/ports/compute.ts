@@ -66,6 +66,12 @@ export interface HourSample {
   readonly netOutBps: number;
 }
 
+/** Averages over one minute that has ended. Rates are in bytes per second. */
+export interface MinuteSample extends Omit<HourSample, 'hour'> {
+  /** Start of the minute. */
+  readonly minute: Date;
+}
+
 /** Optional features of a hardware category; a missing one is refused as `unavailable`. */
 export interface Capabilities {
   /** Maximum volumes per machine; null: unlimited. */
@@ -214,6 +220,12 @@ export interface ComputeDriver {
    * hour. Skips hours in which a machine was off, absent machines, and hosts that don't respond.
    */
   sample(ids: readonly string[], since: Date): Promise<HourSample[]>;
+  /**
+   * Returns averages per machine of the complete minutes from `since` on, as far back as the host stores
+   * them: half an hour at least. Skips minutes in which a machine was off or not read, absent machines, and
+   * hosts that don't respond.
+   */
+  sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]>;
   /** Ensures that the volume exists, is at least this large, and is attached only to this machine. */
   attach(machineId: string, volume: VolumeSpec): Promise<void>;
   /** Detaches the volume. Succeeds if it doesn't exist. */

@@ -78,6 +78,9 @@ export const LIMITS = {
   readyTimeoutMs: 1_000,
   consoleUrlMinutes: 5,
   metricsRetentionDays: 30,
+  /** Retention of metrics by the minute and by five minutes. */
+  minuteMetricsHours: 6,
+  fiveMinuteMetricsHours: 48,
   auditRetentionDays: 90,
   actionRetentionDays: 90,
   eventTypesMaxChars: 1_000,

@@ -18,6 +18,7 @@ import { mailJob } from './mail.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
 import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
+import { sampleMinutesJob } from './sample-minutes.ts';
 import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { tasksJob } from './tasks.ts';
@@ -44,6 +45,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     hostFactsJob(service),
     sendImagesJob(service),
     sampleJob(service),
+    sampleMinutesJob(service),
     throttleJob(service),
     fanOutJob(service),
     deliverJob(service, sender),

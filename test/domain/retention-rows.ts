@@ -74,6 +74,13 @@ export async function openRetentionRows(world: TestService) {
       ...{ id: newId(now()), type: 'custom', family: 'custom', version: '1', arch: ['amd64'], size_gb: 1 },
       ...{ cloud_init: false, released_at: now(), customer_id: customerId, deleted_at: ago(1), ...more },
     });
+  const points = (stepS: number) => (at: Date) =>
+    insert('metric_points', {
+      server_id: serverId,
+      step_s: stepS,
+      starts_at: at,
+      points: [1, 1, 1, 1, 1, 1],
+    });
   const digest = () => Buffer.from(newId(new Date()).replaceAll('-', ''), 'hex');
 
   const serverId = (await insertServer()).id;
@@ -119,6 +126,9 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 30 * DAY_MS,
       goneMs: 30 * DAY_MS + 1,
     },
+    // The row of an hour, and of five hours, ends later than it starts.
+    minuteMetrics: { insert: points(60), keptMs: 7 * HOUR_MS, goneMs: 7 * HOUR_MS + 1 },
+    fiveMinuteMetrics: { insert: points(300), keptMs: 53 * HOUR_MS, goneMs: 53 * HOUR_MS + 1 },
     mails: {
       insert: (at) =>
         insert('mails', {

@@ -117,6 +117,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.moves.forget': 'killed',
   'compute.console': 'harmless: the connection ends with the process',
   'compute.sample': 'harmless: reads',
+  'compute.sampleMinutes': 'harmless: reads',
   'compute.list': 'harmless: reads',
   'compute.superviseMachines': 'harmless: compares with the host again on the next run',
   'compute.examine': 'harmless: the operator runs it again',

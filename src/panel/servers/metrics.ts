@@ -1,6 +1,8 @@
 /** A server's metrics, as charts and as a table. */
+
+import type { MetricsStep } from '../../spec/metrics.ts';
 import { serverPagePath } from '../../spec/paths.ts';
-import { METRICS_STEP_S, type Metrics } from '../../spec/schemas/server-actions.ts';
+import type { Metrics } from '../../spec/schemas/server-actions.ts';
 import { formatAmount } from '../charts/axes.ts';
 import { type ChartTheme, chartAlt, type LineChart } from '../charts/chart.ts';
 import { section, table, time } from '../parts/components.ts';
@@ -8,12 +10,21 @@ import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { type ServerPage, serverView } from './layout.ts';
 
-/** The selectable periods: their length, and the hours that one table row averages. */
+/** The selectable periods: their length, the step of their values, and the minutes that a table row averages. */
 const PERIODS = {
-  '24h': { name: '24 hours', hours: 24, rowHours: 1 },
-  '7d': { name: '7 days', hours: 7 * 24, rowHours: 6 },
-  '30d': { name: '30 days', hours: 30 * 24, rowHours: 24 },
-} as const;
+  '1h': { name: '1 hour', hours: 1, stepS: 60, rowMinutes: 2 },
+  '6h': { name: '6 hours', hours: 6, stepS: 60, rowMinutes: 15 },
+  '24h': { name: '24 hours', hours: 24, stepS: 3600, rowMinutes: 60 },
+  '48h': { name: '48 hours', hours: 48, stepS: 300, rowMinutes: 120 },
+  '7d': { name: '7 days', hours: 7 * 24, stepS: 3600, rowMinutes: 6 * 60 },
+  '30d': { name: '30 days', hours: 30 * 24, stepS: 3600, rowMinutes: 24 * 60 },
+} as const satisfies Readonly<Record<string, PeriodRow>>;
+interface PeriodRow {
+  readonly name: string;
+  readonly hours: number;
+  readonly stepS: MetricsStep;
+  readonly rowMinutes: number;
+}
 export type Period = keyof typeof PERIODS;
 
 const CHARTS = ['cpu', 'memory', 'disk', 'network'] as const;
@@ -31,6 +42,11 @@ export function isChart(word: string): word is ChartName {
   return (CHARTS as readonly string[]).includes(word);
 }
 
+/** The step of the metrics that the page of a period needs. */
+export function stepOf(period: Period): MetricsStep {
+  return PERIODS[period].stepS;
+}
+
 interface MetricsData extends ServerPage {
   readonly metrics: Metrics;
   readonly period: Period;
@@ -43,7 +59,7 @@ export function serverChart(
   theme: ChartTheme,
 ): LineChart {
   const endS = Date.parse(metrics.end) / 1_000;
-  const span = { startS: endS - PERIODS[period].hours * HOUR_S, endS, stepS: METRICS_STEP_S };
+  const span = { startS: endS - PERIODS[period].hours * HOUR_S, endS, stepS: metrics.step_s };
   const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
   const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
   const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
@@ -79,7 +95,7 @@ export function metricsView(data: MetricsData): View {
     html`<p class="row">Period: ${links}</p>
 ${
   isEmpty
-    ? html`<p>No data yet. The first values appear within an hour after the server starts.</p>`
+    ? html`<p>No data for this period. The first values appear within minutes after the server starts.</p>`
     : html`<div class="columns">${CHARTS.map((name) => chartPicture(data, name))}</div>
 ${section('Values', metricsTable(data))}`
 }`,
@@ -100,8 +116,8 @@ width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p
 
 /** Returns a table of averages with about 30 rows at most. */
 function metricsTable({ metrics, period }: MetricsData): Html {
-  const { rowHours, hours } = PERIODS[period];
-  const widthS = rowHours * HOUR_S;
+  const { rowMinutes, hours } = PERIODS[period];
+  const widthS = rowMinutes * 60;
   const startS = Date.parse(metrics.end) / 1_000 - hours * HOUR_S;
   const { series } = metrics;
   const [cpu, ram, ...rates] = [
@@ -114,7 +130,7 @@ function metricsTable({ metrics, period }: MetricsData): Html {
   ].map((points) => averageByPeriod(points, startS, widthS));
   const starts = [...(cpu?.keys() ?? [])].toSorted((a, b) => b - a);
   const units = ['bytes_per_s', 'bytes_per_s', 'bits_per_s', 'bits_per_s'] as const;
-  const title = rowHours === 1 ? 'Hourly averages' : `${rowHours}-hour averages`;
+  const title = rowTitle(rowMinutes);
   return html`<details><summary>${title}</summary>
 ${table({
   caption: `${title}, newest first`,
@@ -131,6 +147,11 @@ ${table({
     ...rates.map((rate, index) => formatAmount(rate.get(rowStartS) ?? 0, units[index] ?? 'bytes_per_s')),
   ]),
 })}</details>`;
+}
+
+function rowTitle(minutes: number): string {
+  if (minutes === 60) return 'Hourly averages';
+  return minutes < 60 ? `${minutes}-minute averages` : `${minutes / 60}-hour averages`;
 }
 
 /** Averages points per period of `widthS`, keyed by the Unix second at which the period starts. */

@@ -3,6 +3,7 @@
  * "Metrics").
  */
 import { type Static, Type } from 'typebox';
+import { METRICS_STEP_DEFAULT_S, METRICS_STEPS_S, type MetricsStep } from '../metrics.ts';
 import { Id, nullable, PRICE_LIMITS, Time, Usd } from './parts.ts';
 import { Server } from './server.ts';
 
@@ -84,7 +85,19 @@ export const Console = Type.Object({
 });
 export type Console = Static<typeof Console>;
 
-export const METRICS_STEP_S = 3_600;
+export const MetricsQuery = Type.Object(
+  {
+    step_s: Type.Optional(
+      Type.Unsafe<MetricsStep>({
+        type: 'integer',
+        enum: [...METRICS_STEPS_S],
+        default: METRICS_STEP_DEFAULT_S,
+        description: 'Seconds between two values.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 const point = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '`[unix_s, value]`' });
 const series = (description: string) => Type.Array(point, { description });
@@ -94,7 +107,7 @@ export const Metrics = Type.Object({
   server: Id('srv_'),
   start: Time,
   end: Time,
-  step_s: Type.Literal(METRICS_STEP_S),
+  step_s: Type.Unsafe<MetricsStep>({ type: 'integer', enum: [...METRICS_STEPS_S] }),
   series: Type.Object({
     cpu_pct: series('Percent of all CPUs.'),
     ram_mb: series(

@@ -44,6 +44,18 @@ export const PURGES = {
       or aged.seen_at <= ${NOW} - interval '${LIMITS.sessionIdleHours} hours')`,
   },
   metrics: { table: 'metrics', by: 'hour', type: 'timestamptz' },
+  minuteMetrics: {
+    table: 'metric_points',
+    by: 'starts_at',
+    type: 'timestamptz',
+    where: 'aged.step_s = 60',
+  },
+  fiveMinuteMetrics: {
+    table: 'metric_points',
+    by: 'starts_at',
+    type: 'timestamptz',
+    where: 'aged.step_s = 300',
+  },
   mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
   mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
   usedChallenges: { table: 'used_challenges', by: 'expires_at', type: 'timestamptz' },

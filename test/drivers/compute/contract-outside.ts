@@ -6,6 +6,7 @@ import type { Filter, FilterRule } from '../../../src/ports/network.ts';
 import { type ContractFixture, failsAs } from './compute-world.ts';
 
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 function rule(wanted: Partial<FilterRule>): FilterRule {
   return { direction: 'in', proto: 'any', ports: [], remote: '0.0.0.0/0', action: 'accept', ...wanted };
@@ -92,6 +93,18 @@ export function outsideContract(fixture: ContractFixture): void {
     }
     assert.deepEqual(await fixture.driver.sample(['never-made'], new Date(0)), []);
     assert.deepEqual(await fixture.driver.sample([], new Date(0)), []);
+  });
+
+  it('the samples of minutes are about minutes that have ended', async (t) => {
+    const { id, ramMb } = await fixture.startMachine(t);
+    const now = fixture.world.now().getTime();
+    for (const sample of await fixture.driver.sampleMinutes([id, 'never-made'], new Date(now - HOUR_MS))) {
+      assert.ok(sample.id === id && sample.cpuPct <= 100 && sample.ramMb <= ramMb);
+      assert.equal(sample.minute.getTime() % MINUTE_MS, 0);
+      assert.ok(sample.minute.getTime() + MINUTE_MS <= fixture.world.now().getTime());
+    }
+    assert.deepEqual(await fixture.driver.sampleMinutes(['never-made'], new Date(0)), []);
+    assert.deepEqual(await fixture.driver.sampleMinutes([], new Date(0)), []);
   });
 }
 

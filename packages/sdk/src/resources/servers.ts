@@ -91,9 +91,16 @@ export class Servers extends Resource {
     return this.transport.run((api) => api.GET('/servers/{id}/console', byId(id)), options);
   }
 
-  /** Returns hourly values of the last 30 days. */
-  metrics(id: string, options?: CallOptions): Promise<Metrics> {
-    return this.transport.run((api) => api.GET('/servers/{id}/metrics', byId(id)), options);
+  /**
+   * Returns hourly values of the last 30 days. `step_s: 300` returns those by five minutes of 48 hours, 60
+   * those by the minute of 6 hours.
+   */
+  metrics(
+    id: string,
+    { step_s, ...options }: CallOptions & { readonly step_s?: Metrics['step_s'] } = {},
+  ): Promise<Metrics> {
+    const params = { path: { id }, query: step_s === undefined ? {} : { step_s } };
+    return this.transport.run((api) => api.GET('/servers/{id}/metrics', { params }), options);
   }
 
   /** Sets the host names of the addresses; null removes one. */

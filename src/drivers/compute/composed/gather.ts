@@ -6,7 +6,13 @@
 import type { Logger } from '../../../kernel/logger.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { type BackendDirectory, LOCAL_BACKEND } from '../../../ports/backends.ts';
-import type { ComputeDriver, HourSample, MachineState, SupervisionResult } from '../../../ports/compute.ts';
+import type {
+  ComputeDriver,
+  HourSample,
+  MachineState,
+  MinuteSample,
+  SupervisionResult,
+} from '../../../ports/compute.ts';
 import type { BackendLink } from './link.ts';
 import type { BackendRegistry } from './registry.ts';
 
@@ -52,16 +58,27 @@ export class Gather {
   }
 
   async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
+    return await this.#sampleAll(ids, (driver, own) => driver.sample(own, since));
+  }
+
+  async sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]> {
+    return await this.#sampleAll(ids, (driver, own) => driver.sampleMinutes(own, since));
+  }
+
+  async #sampleAll<Sample extends { readonly id: string }>(
+    ids: readonly string[],
+    read: (driver: ComputeDriver, own: readonly string[]) => Promise<Sample[]>,
+  ): Promise<Sample[]> {
     const { local, registry } = this.#parts;
     const links = await registry.links();
-    if (await registry.isLocalOnly()) return await local.sample(ids, since);
+    if (await registry.isLocalOnly()) return await read(local, ids);
     const groups = await this.#groupByPlace(ids);
     const samples = await Promise.all(
       [...groups].map(async ([place, own]) => {
-        const hours = await askPlace(this.#parts, links.get(place), place, PATIENCE_MS.sample, (driver) =>
-          driver.sample([...own], since),
+        const found = await askPlace(this.#parts, links.get(place), place, PATIENCE_MS.sample, (driver) =>
+          read(driver, [...own]),
         );
-        return (hours ?? []).filter(({ id }) => own.has(id));
+        return (found ?? []).filter(({ id }) => own.has(id));
       }),
     );
     return samples.flat();

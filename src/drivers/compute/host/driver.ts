@@ -10,6 +10,7 @@ import {
   type HostFinding,
   type HourSample,
   type MachineState,
+  type MinuteSample,
   type SnapshotState,
   type SupervisionResult,
 } from '../../../ports/compute.ts';
@@ -32,6 +33,7 @@ import {
   DISK_MOVES_VERSION,
   decodeValue,
   encodeValue,
+  MINUTES_VERSION,
   parseJson,
   SHARED_DISKS_VERSION,
   SNAPSHOT_ORDERS_VERSION,
@@ -78,6 +80,10 @@ export function openHostDriver(
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
     sample: async (ids, since) => (await call('sample', ids, since)) as HourSample[],
+    sampleMinutes: async (ids, since) => {
+      if ((await connection.version()) < MINUTES_VERSION) return [];
+      return (await call('sampleMinutes', ids, since)) as MinuteSample[];
+    },
     attach: (machineId, volume) => change('attach', machineId, volume),
     detach: (id) => change('detach', id),
     grow: (id, sizeGb) => change('grow', id, sizeGb),

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
-import { DISK_MOVES_VERSION, PEM_MAX_CHARACTERS, SHARED_DISKS_VERSION } from './wire.ts';
+import { DISK_MOVES_VERSION, MINUTES_VERSION, PEM_MAX_CHARACTERS, SHARED_DISKS_VERSION } from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled =
@@ -41,16 +41,17 @@ const SnapshotState = Type.Object({
   state: Type.Enum(['creating', 'ready', 'failed']),
   sizeGb: Type.Number({ minimum: 0 }),
 });
-const HourSample = Type.Object({
-  id: Id,
-  hour: Type.Object({ $date: Type.Integer() }),
+const Instant = Type.Object({ $date: Type.Integer() });
+const USAGE = {
   cpuPct: Rate,
   ramMb: Rate,
   diskReadBps: Rate,
   diskWriteBps: Rate,
   netInBps: Rate,
   netOutBps: Rate,
-});
+};
+const HourSample = Type.Object({ id: Id, hour: Instant, ...USAGE });
+const MinuteSample = Type.Object({ id: Id, minute: Instant, ...USAGE });
 const SupervisionResult = Type.Object({
   id: Id,
   outcome: Type.Enum(['restarted', 'failed', 'off']),
@@ -146,6 +147,7 @@ function change(changes: readonly number[], result?: TSchema): MethodRow {
 /** The version that brought a method, unless it was the first. */
 export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   readFacts: 3,
+  sampleMinutes: MINUTES_VERSION,
   seizeDisk: SHARED_DISKS_VERSION,
   revive: SHARED_DISKS_VERSION,
   receiveDisk: DISK_MOVES_VERSION,
@@ -160,6 +162,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   restore: change([0]),
   rescue: change([0]),
   sample: question(Type.Array(HourSample)),
+  sampleMinutes: question(Type.Array(MinuteSample)),
   attach: change([0, 1]),
   detach: change([0]),
   grow: change([0]),

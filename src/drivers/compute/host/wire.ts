@@ -30,6 +30,8 @@ export const DISK_MOVES_VERSION = 4;
 export const SHARED_DISKS_VERSION = 4;
 /** The version that creates machines from snapshots. */
 export const SNAPSHOT_ORDERS_VERSION = 5;
+/** The version that reads metrics by the minute. */
+export const MINUTES_VERSION = 5;
 
 /** The version that brought an action, unless it was the first. */
 export const ACTION_VERSIONS: Readonly<Record<string, number>> = {

@@ -23,7 +23,7 @@ import {
 } from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
 import { Supervisor } from './machine/supervise.ts';
-import { sampleMachines } from './metrics/sample.ts';
+import { sampleMachines, sampleMinutes } from './metrics/sample.ts';
 import { forgetSent, keepMachine } from './move/abandon.ts';
 import { forgetIncomingDisk, receiveDisk } from './move/disk/receive-disk.ts';
 import { DiskSender } from './move/disk/send-disk.ts';
@@ -86,6 +86,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     rescue: (id, access) => rescueMachine(host, id, access),
     console: (id) => openConsole(host, id),
     sample: (ids, since) => sampleMachines(host, ids, since),
+    sampleMinutes: (ids, since) => sampleMinutes(host, ids, since),
     attach: (machineId, volume) => attachVolume(host, machineId, volume),
     detach: (volumeId) => detachVolume(host, volumeId),
     grow: (volumeId, sizeGb) => growVolume(host, volumeId, sizeGb),

@@ -13,6 +13,7 @@ import {
   type HourSample,
   type MachineSpec,
   type MachineState,
+  type MinuteSample,
   type PowerAction,
   type RescueAccess,
   type SnapshotState,
@@ -24,7 +25,7 @@ import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
 import { readSimulatedFacts } from './facts.ts';
 import { ensureMachine, type InstallTiming, reinstall, reviveMachine, seizeMachine } from './install.ts';
-import { sampleHours } from './load.ts';
+import { sampleHours, sampleMinutes } from './load.ts';
 import {
   findReachableMachine,
   isInRescue,
@@ -158,6 +159,11 @@ export class SimulatedCompute implements ComputeDriver {
   async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
     await this.#throwArmedFault('sample', 'transient');
     return await sampleHours(this.#db, ids, since, this.#clock.now());
+  }
+
+  async sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]> {
+    await this.#throwArmedFault('sampleMinutes', 'transient');
+    return await sampleMinutes(this.#db, ids, since, this.#clock.now());
   }
 
   async attach(machineId: string, volume: VolumeSpec): Promise<void> {

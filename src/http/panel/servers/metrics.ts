@@ -3,7 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { getMetrics } from '../../../domain/servers/metrics.ts';
 import { describeServer } from '../../../domain/servers/read.ts';
 import { fail } from '../../../kernel/fail.ts';
-import { isChart, isPeriod, metricsView, type Period, serverChart } from '../../../panel/servers/metrics.ts';
+import {
+  isChart,
+  isPeriod,
+  metricsView,
+  type Period,
+  serverChart,
+  stepOf,
+} from '../../../panel/servers/metrics.ts';
 import { type Form, field, parseQuery } from '../../form.ts';
 import type { Edge } from '../../settings.ts';
 import { page } from '../page-types.ts';
@@ -21,11 +28,12 @@ export const SERVER_METRICS_PAGE = page({
   access: 'customer',
   readOperations: ['servers.metrics'],
   render: async (context) => {
+    const period = readPeriod(context.query);
     const [page, metrics] = await Promise.all([
       loadServer(context),
-      getMetrics(context.service, context.customer(), context.params.id),
+      getMetrics(context.service, context.customer(), context.params.id, stepOf(period)),
     ]);
-    return metricsView({ ...page, metrics, period: readPeriod(context.query) });
+    return metricsView({ ...page, metrics, period });
   },
 });
 
@@ -35,13 +43,14 @@ export function registerServerCharts(scope: FastifyInstance, edge: Edge): void {
   registerPicture<{ id: string; file: string }>(scope, edge, path, async (owner, { params, url }) => {
     const name = params.file.replace(/\.png$/, '');
     if (!isChart(name)) fail('not_found');
+    const query = parseQuery(url);
+    const period = readPeriod(query);
     const [{ ramMb }, metrics] = await Promise.all([
       describeServer(edge.service, owner, params.id),
-      getMetrics(edge.service, owner, params.id),
+      getMetrics(edge.service, owner, params.id, stepOf(period)),
     ]);
-    const query = parseQuery(url);
     const theme = field(query, 'theme') === 'dark' ? 'dark' : 'light';
-    const chart = serverChart({ metrics, ramMb, period: readPeriod(query) }, name, theme);
+    const chart = serverChart({ metrics, ramMb, period }, name, theme);
     const scale = field(query, 'scale') === '2' ? 2 : 1;
     return { png: await chartPng(chart, { scale, customerId: owner.customerId }) };
   });

@@ -6,7 +6,7 @@ import { getServer, listServers } from '../../../domain/servers/read.ts';
 import { patchServer } from '../../../domain/servers/update.ts';
 import { BY_AGE_OR_NAME, BY_LABEL } from '../../../spec/lists.ts';
 import { RdnsBody, Server, ServerBody, ServerPatch } from '../../../spec/schemas/server.ts';
-import { Metrics } from '../../../spec/schemas/server-actions.ts';
+import { Metrics, MetricsQuery } from '../../../spec/schemas/server-actions.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
@@ -95,9 +95,12 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     path: '/servers/{id}/metrics',
     scope: 'read',
     summary: 'Retrieve the metrics of a server',
-    description: 'Hourly averages of the last 30 days. The current hour covers the time so far.',
+    description:
+      'Averages by the hour for 30 days, where the current hour covers the time so far. With `step_s`, ' +
+      'averages by five minutes for 48 hours, or by the minute for 6 hours. A step without a sample is missing.',
+    query: MetricsQuery,
     reply: Metrics,
-    run: ({ service, actor, params }) => getMetrics(service, actor, params.id),
+    run: ({ service, actor, params, query }) => getMetrics(service, actor, params.id, query.step_s),
   }),
   route({
     id: 'servers.set_rdns',

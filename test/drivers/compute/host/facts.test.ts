@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { PROTOCOL_VERSIONS } from '../../../../src/drivers/compute/host/wire.ts';
 import { readVersion } from '../../../../src/kernel/settings/version.ts';
 import type { ComputeDriver, HostFinding } from '../../../../src/ports/compute.ts';
 import type { HostFacts } from '../../../../src/ports/host-facts.ts';
@@ -33,7 +34,7 @@ describe('facts of a host on another machine', () => {
 
   it('its version, clock, load, memory, and disk arrive as it measured them', async () => {
     const { facts, protocol } = await ask(own);
-    assert.equal(protocol, 5);
+    assert.equal(protocol, PROTOCOL_VERSIONS.at(-1));
     const [fact, ...others] = facts ?? [];
     assert.deepEqual(others, []);
     assert.deepEqual([fact?.host, fact?.version], ['far', readVersion()]);
@@ -43,7 +44,17 @@ describe('facts of a host on another machine', () => {
 
   it('an older host reports none, and stays in use', async () => {
     assert.deepEqual(await ask(own, { versions: [1, 2] }), { facts: null, protocol: 2 });
-    assert.deepEqual(await ask(undefined), { facts: null, protocol: 5 });
+    assert.deepEqual(await ask(undefined), { facts: null, protocol: PROTOCOL_VERSIONS.at(-1) });
+  });
+
+  it('an older host has no metrics by the minute, and its machines are observed', async () => {
+    const world = await hostWorld(far.driver, { versions: [1, 2, 3, 4] });
+    const spec = machineSpec({ id: 'metered', host: 'far' });
+    await world.driver.ensure(spec);
+    assert.deepEqual(await world.driver.sampleMinutes([spec.id], new Date(0)), []);
+    const [state] = await world.driver.observe([spec.id]);
+    assert.equal(state?.id, spec.id);
+    await world.close();
   });
 
   it('an older host, which knows no shared disks, gets no server with one', async () => {

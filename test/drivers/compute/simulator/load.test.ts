@@ -46,6 +46,26 @@ describe('the simulated load', () => {
     assert.deepEqual(hoursOf(await samples(id, since)), ['03-01T13', '03-01T14', '03-01T18']);
   });
 
+  it('minutes are those that ended and in which the machine was on throughout', async () => {
+    world.clock.moveTo(new Date('2030-03-02T08:50:30Z'));
+    const id = await running();
+    world.clock.moveTo(new Date('2030-03-02T08:54:10Z'));
+    const minutes = async (since = '2030-03-02T00:00:00Z') =>
+      (await world.driver.sampleMinutes([id], new Date(since))).map(({ minute }) =>
+        minute.toISOString().slice(11, 16),
+      );
+    assert.deepEqual(await minutes(), ['08:51', '08:52', '08:53']);
+    await world.driver.power(id, 'off');
+    world.clock.moveTo(new Date('2030-03-02T08:57:20Z'));
+    await world.driver.power(id, 'on');
+    world.clock.moveTo(new Date('2030-03-02T09:00:00Z'));
+    assert.deepEqual(await minutes('2030-03-02T08:52:30Z'), ['08:53', '08:58', '08:59']);
+    const [sample, ...others] = await world.newDriver().sampleMinutes([id], new Date('2030-03-02T08:59:00Z'));
+    assert.deepEqual(others, []);
+    const values = Object.values(sample ?? {}).filter((value) => typeof value === 'number');
+    assert.ok(values.length === 6 && values.every((value) => value >= 0));
+  });
+
   it('the load is deterministic per machine and differs between machines', async () => {
     const [id, other] = [await running(), await running()];
     world.clock.advanceS(5 * HOUR_S);

@@ -44,6 +44,7 @@ function calls(
     rescue: () => driver.rescue(id, { passwordHash: 'x' }),
     console: () => driver.console(id),
     sample: () => driver.sample([id], new Date(0)),
+    sampleMinutes: () => driver.sampleMinutes([id], new Date(0)),
     seizeDisk: async () => driver.seizeDisk?.(id, spec.host),
     revive: async () => driver.revive?.({ ...spec, generation: 2 }),
     attach: () => driver.attach(id, { id: `other of ${id}`, sizeGb: 1, device: '/dev/vdc' }),

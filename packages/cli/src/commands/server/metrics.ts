@@ -1,12 +1,15 @@
 import type { Metrics } from '@skerry/sdk';
 import { command } from '../../command.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
-import { arg, integer } from '../../options.ts';
+import { arg, integer, text } from '../../options.ts';
 import type { Column } from '../../output/format.ts';
 
 const HOURS = 24;
 const HOURS_MAX = 30 * 24;
 const HOUR_S = 3_600;
+/** The steps, and how many hours of each the API has. */
+const STEP_HOURS = { '60': 6, '300': 48, '3600': HOURS_MAX } as const;
+type Step = keyof typeof STEP_HOURS;
 const CHART_MAX = 48;
 /** The width of the other columns. */
 const OTHER_COLUMNS_WIDTH = 62;
@@ -40,7 +43,9 @@ const COLUMNS: readonly Column<Row>[] = [
 export const metrics = command({
   name: 'server metrics',
   about: 'Show the load of a server: current, average, and maximum',
-  help: 'Values are hourly means. JSON output contains the whole API object: 30 days, regardless of --hours.',
+  help:
+    'Values are means of an hour, or with --step of five minutes (the last 48 hours) or of a minute (the last ' +
+    '6 hours). JSON output contains the whole API object, regardless of --hours.',
   operations: ['servers.metrics', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
@@ -48,16 +53,17 @@ export const metrics = command({
       min: 1,
       max: HOURS_MAX,
     }),
+    step: text('seconds', 'Seconds between two values (default: 3600)', { choices: Object.keys(STEP_HOURS) }),
   },
   columns: COLUMNS,
   example: 'skerry server metrics web-1 --hours 48',
-  run: async ({ skerry, terminal, output }, { server, hours = HOURS }) => {
+  run: async ({ skerry, terminal, output }, { server, hours = HOURS, step = '3600' }) => {
     const { id } = await findServer(skerry, server);
-    const found = await skerry.servers.metrics(id);
-    const stepS = found.step_s;
-    // A point stands for the hour that starts at its time; the last one is the current hour.
-    const endS = Math.ceil((Date.parse(found.end) / 1_000 + 1) / HOUR_S) * HOUR_S;
-    const startS = endS - hours * HOUR_S;
+    const stepS = Number(step) as Metrics['step_s'];
+    const found = await skerry.servers.metrics(id, stepS === HOUR_S ? {} : { step_s: stepS });
+    // A point stands for the step that starts at its time; the last hour is the current one.
+    const endS = Math.ceil((Date.parse(found.end) / 1_000 + 1) / stepS) * stepS;
+    const startS = endS - Math.min(hours, STEP_HOURS[step as Step]) * HOUR_S;
     const width = Math.min(CHART_MAX, Math.max(8, terminal.columns - OTHER_COLUMNS_WIDTH));
     const rows = SERIES.map((series): Row => {
       const points = (found.series[series] as unknown as readonly Point[]).filter(([at]) => at >= startS);

@@ -1,18 +1,20 @@
 /**
- * Hourly sums, stored next to the machine's disks. A small file holds the current hour and the last reading
- * and is written every minute. Finished hours move to a larger file once an hour. A kill in between leaves an
+ * Sums of hours and minutes, stored next to the machine's disks. A small file holds the current hour, the
+ * latest minutes, and the last reading, and is written every minute. Finished hours move to a larger file once an hour. A kill in between leaves an
  * hour in both files; the small file then has the correct value.
  */
-import { DAY_MS, HOUR_MS } from '../../../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../kernel/time.ts';
 import { readJson, writeJson } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import type { Counters } from './counters.ts';
 
 const RETENTION_MS = 31 * DAY_MS;
+const MINUTES_RETENTION_MS = 30 * MINUTE_MS;
+/** Usage over a longer time tells nothing about single minutes. */
+const MINUTES_SPREAD_MS = 2.5 * MINUTE_MS;
 
-/** Sums of an hour so far. `hour`: its start in milliseconds; memory in MiB × ms; traffic in bytes. */
-export interface HourSum {
-  readonly hour: number;
+/** Usage in a period: memory in MiB × ms, traffic in bytes. */
+export interface Usage {
   /** How long the machine was on. */
   readonly onMs: number;
   readonly cpuMs: number;
@@ -23,6 +25,16 @@ export interface HourSum {
   readonly netOut: number;
 }
 
+/** Usage of an hour so far. `hour`: its start in milliseconds. */
+export interface HourSum extends Usage {
+  readonly hour: number;
+}
+
+/** Usage of a minute so far. `minute`: its start in milliseconds. */
+export interface MinuteSum extends Usage {
+  readonly minute: number;
+}
+
 /** The last reading. A counter that could not be read keeps its previous value. */
 export interface Reading extends Counters {
   readonly at: number;
@@ -31,6 +43,8 @@ export interface Reading extends Counters {
 interface StoredMetrics {
   readonly last: Reading | null;
   readonly hours: readonly HourSum[];
+  /** Absent in files of earlier versions. */
+  readonly minutes?: readonly MinuteSum[];
 }
 
 const EMPTY_METRICS: StoredMetrics = { last: null, hours: [] };
@@ -48,6 +62,11 @@ export async function readHours(host: QemuHost, id: string): Promise<HourSum[]> 
   return mergeHours(past ?? [], now?.hours ?? []);
 }
 
+/** Returns the latest minutes, oldest first. */
+export async function readMinutes(host: QemuHost, id: string): Promise<readonly MinuteSum[]> {
+  return (await readJson<StoredMetrics>(host.layout.machine(id, 'metrics.json')))?.minutes ?? [];
+}
+
 /** Adds the usage since the last reading. Must not run concurrently for one machine. */
 export async function storeReading(
   host: QemuHost,
@@ -55,7 +74,7 @@ export async function storeReading(
   counters: Counters,
   at: number,
 ): Promise<void> {
-  const { last, hours } =
+  const { last, hours, minutes } =
     (await readJson<StoredMetrics>(host.layout.machine(id, 'metrics.json'))) ?? EMPTY_METRICS;
   const all = mergeHours(hours, usageBetween(last, counters, at), addHours);
   const currentHour = Math.floor(at / HOUR_MS) * HOUR_MS;
@@ -66,17 +85,48 @@ export async function storeReading(
     await writeJson(host.layout.machine(id, 'metrics-past.json'), kept);
   }
   const reading: Reading = { ...carryCounters(last, counters), at };
-  const kept: StoredMetrics = { last: reading, hours: all.filter(({ hour }) => hour >= currentHour) };
-  await writeJson(host.layout.machine(id, 'metrics.json'), kept);
+  const stored: StoredMetrics = {
+    last: reading,
+    hours: all.filter(({ hour }) => hour >= currentHour),
+    minutes: addMinutes(minutes ?? [], minutesBetween(last, counters, at), at),
+  };
+  await writeJson(host.layout.machine(id, 'metrics.json'), stored);
+}
+
+/** Returns the usage between two readings, spread evenly over the hours between them. */
+export function usageBetween(last: Reading | null, counters: Counters, at: number): HourSum[] {
+  const from = periodStart(last, counters, at);
+  return spreadUsage({ last, counters, from, at }, HOUR_MS).map(([hour, usage]) => ({ hour, ...usage }));
+}
+
+/** Does the same for minutes; returns none if the readings are too far apart. */
+export function minutesBetween(last: Reading | null, counters: Counters, at: number): MinuteSum[] {
+  const from = periodStart(last, counters, at);
+  if (at - from > MINUTES_SPREAD_MS) return [];
+  return spreadUsage({ last, counters, from, at }, MINUTE_MS).map(([minute, usage]) => ({
+    minute,
+    ...usage,
+  }));
+}
+
+function periodStart(last: Reading | null, counters: Counters, at: number): number {
+  const runningSince = last?.run === counters.run ? last.at : counters.runSince;
+  return Math.min(at - 1, Math.max(runningSince, last?.at ?? 0, at - RETENTION_MS));
+}
+
+interface Period {
+  readonly last: Reading | null;
+  readonly counters: Counters;
+  readonly from: number;
+  readonly at: number;
 }
 
 /**
- * Returns the usage between two readings, spread evenly over the hours between them. Counters restart at 0
- * with QEMU, so for a new run, or if a counter went down, the usage is the counter itself.
+ * Counters restart at 0 with QEMU, so for a new run, or if a counter went down, the usage is the counter
+ * itself.
  */
-export function usageBetween(last: Reading | null, counters: Counters, at: number): HourSum[] {
+function spreadUsage({ last, counters, from, at }: Period, widthMs: number): [start: number, Usage][] {
   const sameRun = last?.run === counters.run ? last : null;
-  const from = Math.min(at - 1, Math.max(sameRun?.at ?? counters.runSince, last?.at ?? 0, at - RETENTION_MS));
   const since = (now: number, then: number | null | undefined) =>
     now < (then ?? 0) ? now : now - (then ?? 0);
   // A tap can outlive its QEMU.
@@ -89,12 +139,11 @@ export function usageBetween(last: Reading | null, counters: Counters, at: numbe
     netIn: sinceKnown(counters.netIn, last?.netIn),
     netOut: sinceKnown(counters.netOut, last?.netOut),
   };
-  const hours: HourSum[] = [];
-  for (let hour = Math.floor(from / HOUR_MS) * HOUR_MS; hour < at; hour += HOUR_MS) {
-    const onMs = Math.min(at, hour + HOUR_MS) - Math.max(from, hour);
+  const periods: [number, Usage][] = [];
+  for (let start = Math.floor(from / widthMs) * widthMs; start < at; start += widthMs) {
+    const onMs = Math.min(at, start + widthMs) - Math.max(from, start);
     const share = onMs / (at - from);
-    hours.push({
-      hour,
+    const usage = {
       onMs,
       cpuMs: totals.cpuMs * share,
       ramMbMs: counters.ramMb * onMs,
@@ -102,9 +151,22 @@ export function usageBetween(last: Reading | null, counters: Counters, at: numbe
       diskWritten: totals.diskWritten * share,
       netIn: totals.netIn * share,
       netOut: totals.netOut * share,
-    });
+    };
+    periods.push([start, usage]);
   }
-  return hours;
+  return periods;
+}
+
+function addMinutes(known: readonly MinuteSum[], added: readonly MinuteSum[], at: number): MinuteSum[] {
+  const minutes = new Map(known.map((sum) => [sum.minute, sum]));
+  for (const sum of added) {
+    const existing = minutes.get(sum.minute);
+    minutes.set(sum.minute, existing ? { minute: sum.minute, ...addUsage(existing, sum) } : sum);
+  }
+  // A clock that was set back must not keep minutes of the future forever.
+  return [...minutes.values()]
+    .filter(({ minute }) => minute > at - MINUTES_RETENTION_MS && minute <= at)
+    .sort((one, other) => one.minute - other.minute);
 }
 
 /** Keeps previous values of unreadable counters. Only those of the tap carry over to a new run. */
@@ -134,8 +196,11 @@ function mergeHours(
 }
 
 function addHours(one: HourSum, other: HourSum): HourSum {
+  return { hour: one.hour, ...addUsage(one, other) };
+}
+
+function addUsage(one: Usage, other: Usage): Usage {
   return {
-    hour: one.hour,
     onMs: one.onMs + other.onMs,
     cpuMs: one.cpuMs + other.cpuMs,
     ramMbMs: one.ramMbMs + other.ramMbMs,

@@ -3,18 +3,28 @@
  * reading and a power-off is lost.
  */
 import pMap from 'p-map';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../../kernel/time.ts';
-import type { HourSample } from '../../../../ports/compute.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../kernel/time.ts';
+import type { HourSample, MinuteSample } from '../../../../ports/compute.ts';
 import type { QemuHost } from '../host.ts';
 import { listRecords, readRecord } from '../record.ts';
 import { readCounters, readFlows } from './counters.ts';
-import { type HourSum, readHours, readLast, storeReading } from './metrics-store.ts';
+import {
+  type HourSum,
+  type MinuteSum,
+  readHours,
+  readLast,
+  readMinutes,
+  storeReading,
+  type Usage,
+} from './metrics-store.ts';
 
 /** The time between two readings of all machines. */
 export const METER_EVERY_MS = 55 * SECOND_MS;
 /** A reading this recent is good enough for a sample. */
 const FRESH_MS = 5 * SECOND_MS;
 const SAMPLED_DAYS = 31;
+/** A minute of which less was observed has no sample. */
+const OBSERVED_MIN_MS = 30 * SECOND_MS;
 /** How many machines are read concurrently. */
 const CONCURRENCY = 8;
 
@@ -24,13 +34,37 @@ export async function sampleMachines(
   ids: readonly string[],
   since: Date,
 ): Promise<HourSample[]> {
-  if (ids.length === 0) return [];
-  const now = Date.now();
-  await meter(host, ids, now - FRESH_MS);
-  const first = Math.max(since.getTime(), now - SAMPLED_DAYS * DAY_MS);
-  const readOne = async (id: string): Promise<HourSample[]> => {
+  const first = Math.max(since.getTime(), Date.now() - SAMPLED_DAYS * DAY_MS);
+  await meter(host, ids, Date.now() - FRESH_MS);
+  return await readEach(host, ids, (id) => readSamples(host, id, first - HOUR_MS));
+}
+
+/** Returns samples of the complete minutes of each machine since `since`. */
+export async function sampleMinutes(
+  host: QemuHost,
+  ids: readonly string[],
+  since: Date,
+): Promise<MinuteSample[]> {
+  // A reading in the current minute completes the previous one.
+  await meter(host, ids, Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 1);
+  return await readEach(host, ids, async (id) => {
+    const record = await readRecord(host.layout, id);
+    if (!record) return [];
+    const { cpu, ramMb } = record.spec;
+    const minutes = await readMinutes(host, id);
+    const wanted = minutes.filter(({ minute }) => minute >= since.getTime());
+    return wanted.flatMap((sum) => toMinuteSample(id, sum, { cpu, ramMb, now: Date.now() }));
+  });
+}
+
+async function readEach<Sample>(
+  host: QemuHost,
+  ids: readonly string[],
+  read: (id: string) => Promise<Sample[]>,
+): Promise<Sample[]> {
+  const readOne = async (id: string): Promise<Sample[]> => {
     try {
-      return await readSamples(host, id, first - HOUR_MS);
+      return await read(id);
     } catch (error) {
       // A machine with damaged files must not hide the others.
       host.log.warn({ err: error, machine: id }, 'reading the usage of a machine failed');
@@ -53,6 +87,7 @@ export async function meterMachines(host: QemuHost): Promise<void> {
 
 /** Reads the machines whose last reading is older than `before` or from an earlier hour. */
 async function meter(host: QemuHost, ids: readonly string[], before: number): Promise<void> {
+  if (ids.length === 0) return;
   await host.withHostLock('metrics', async () => {
     const flows = await readFlows(host);
     const meterOne = async (id: string): Promise<void> => {
@@ -91,11 +126,29 @@ export function toSample(
   sum: HourSum,
   { cpu, ramMb, now }: { cpu: number; ramMb: number; now: number },
 ): HourSample {
-  const passedS = Math.min(HOUR_MS, Math.max(now - sum.hour, sum.onMs)) / SECOND_MS;
-  const rate = (bytes: number) => Math.round(bytes / passedS);
+  const passedMs = Math.min(HOUR_MS, Math.max(now - sum.hour, sum.onMs));
+  return { id, hour: new Date(sum.hour), ...averages(sum, { cpu, ramMb, passedMs }) };
+}
+
+/**
+ * Averages over the part of the minute in which the machine was observed. Empty if that is too short, or the
+ * minute has not ended.
+ */
+export function toMinuteSample(
+  id: string,
+  sum: MinuteSum,
+  { cpu, ramMb, now }: { cpu: number; ramMb: number; now: number },
+): MinuteSample[] {
+  if (sum.onMs < OBSERVED_MIN_MS || sum.minute + MINUTE_MS > now) return [];
+  return [{ id, minute: new Date(sum.minute), ...averages(sum, { cpu, ramMb, passedMs: sum.onMs }) }];
+}
+
+function averages(
+  sum: Usage,
+  { cpu, ramMb, passedMs }: { cpu: number; ramMb: number; passedMs: number },
+): Omit<HourSample, 'id' | 'hour'> {
+  const rate = (bytes: number) => Math.round(bytes / (passedMs / SECOND_MS));
   return {
-    id,
-    hour: new Date(sum.hour),
     cpuPct: Math.round(Math.min(100, (100 * sum.cpuMs) / (sum.onMs * cpu)) * 10) / 10,
     ramMb: Math.min(ramMb, Math.round(sum.ramMbMs / sum.onMs)),
     diskReadBps: rate(sum.diskRead),

@@ -7,10 +7,11 @@ import {
 } from '../../../../../src/drivers/compute/qemu/metrics/counters.ts';
 import {
   type HourSum,
+  minutesBetween,
   type Reading,
   usageBetween,
 } from '../../../../../src/drivers/compute/qemu/metrics/metrics-store.ts';
-import { toSample } from '../../../../../src/drivers/compute/qemu/metrics/sample.ts';
+import { toMinuteSample, toSample } from '../../../../../src/drivers/compute/qemu/metrics/sample.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../../../src/kernel/time.ts';
 
 const HOUR = 500_000 * HOUR_MS;
@@ -123,6 +124,34 @@ describe('usage between readings', () => {
     });
     const running = toSample('a', { ...sum, ...flows }, { cpu: 1, ramMb: 512, now: HOUR + HOUR_MS / 2 });
     assert.deepEqual([running.netOutBps, running.cpuPct], [20, 100]);
+  });
+
+  it('usage is spread over the minutes between two readings that are close', () => {
+    const last = readingAt(9.5, { netOut: 1000 });
+    const minutes = minutesBetween(last, counters({ netOut: 2200 }), HOUR + 11.5 * MINUTE_MS);
+    assert.deepEqual(
+      minutes.map(({ minute, onMs, netOut }) => [(minute - HOUR) / MINUTE_MS, onMs / 1000, netOut]),
+      [
+        [9, 30, 300],
+        [10, 60, 600],
+        [11, 30, 300],
+      ],
+    );
+    assert.deepEqual(minutesBetween(last, counters({ netOut: 2200 }), HOUR + 13 * MINUTE_MS), []);
+  });
+
+  it('a minute has a sample once it has ended and half of it was observed', () => {
+    const sum = { minute: HOUR, onMs: 30_000, cpuMs: 15_000, ramMbMs: 700 * 30_000, diskRead: 0 };
+    const flows = { diskWritten: 60, netIn: 0, netOut: 3000 };
+    const limits = { cpu: 1, ramMb: 512, now: HOUR + MINUTE_MS };
+    assert.deepEqual(toMinuteSample('a', { ...sum, ...flows }, limits), [
+      {
+        ...{ id: 'a', minute: new Date(HOUR), cpuPct: 50, ramMb: 512 },
+        ...{ diskReadBps: 0, diskWriteBps: 2, netInBps: 0, netOutBps: 100 },
+      },
+    ]);
+    assert.deepEqual(toMinuteSample('a', { ...sum, ...flows }, { ...limits, now: limits.now - 1 }), []);
+    assert.deepEqual(toMinuteSample('a', { ...sum, ...flows, onMs: 29_999 }, limits), []);
   });
 
   it('process times are parsed for any process name', () => {
