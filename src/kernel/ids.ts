@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   passkey: 'pkey_',
   quote: 'quo_',
   action: 'act_',
+  alert: 'alr_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

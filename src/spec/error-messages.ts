@@ -12,6 +12,7 @@ export const QUOTA_MESSAGES: Record<Quota, (limit: number) => string> = {
   servers: (limit) => `An account ${atMost(limit, 'server')}; delete one first.`,
   tokens: (limit) => `An account ${atMost(limit, 'API token')}; revoke one first.`,
   webhooks: (limit) => `An account ${atMost(limit, 'webhook')}; delete one first.`,
+  alerts: (limit) => `An account ${atMost(limit, 'alert')}; delete one first.`,
   sshKeys: (limit) => `An account ${atMost(limit, 'SSH key')}; delete one first.`,
   volumes: (limit) => `An account ${atMost(limit, 'volume')}; delete one first.`,
   volumesDiskGb: (limit) =>
@@ -52,6 +53,7 @@ export const NOT_FOUND_MESSAGES = {
   firewallGroup: 'Firewall group not found in your account.',
   firewallRule: 'Firewall rule not found in your account.',
   webhook: 'Webhook not found in your account.',
+  alert: 'Alert not found in your account.',
   delivery: 'Delivery not found in the log of your webhooks.',
   action: 'Action not found in your account, or no longer stored.',
   audit: 'Audit event not found in your account, or no longer stored.',
@@ -72,6 +74,7 @@ export const REFERENCE_MESSAGES = {
   firewall_groups: 'firewall group not found in your account.',
   volumes: 'volume not found in your account.',
   server: 'server not found in your account.',
+  servers: 'server not found in your account.',
   applied_to: 'server not found in your account.',
   attach: 'server not found in your account.',
   detach: 'server not found in your account.',

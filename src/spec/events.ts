@@ -86,6 +86,16 @@ export const EVENTS = {
     additive: true,
     onRequest: true,
   },
+  'alert.fired': {
+    key: 'alert',
+    when: 'an alert began to fire for a server, which is in `server`',
+    additive: true,
+  },
+  'alert.resolved': {
+    key: 'alert',
+    when: 'an alert no longer fires for a server: it recovered, was stopped or deleted, or the alert changed',
+    additive: true,
+  },
 } as const satisfies Record<string, EventRow>;
 
 interface EventRow {

@@ -81,6 +81,11 @@ export const LIMITS = {
   /** Retention of metrics by the minute and by five minutes. */
   minuteMetricsHours: 6,
   fiveMinuteMetricsHours: 48,
+  /** Servers that an alert can list. */
+  alertServersMax: 100,
+  /** Mails about alerts per customer per hour, and the alerts that one of them lists. */
+  alertMailsPerHour: 10,
+  alertMailLines: 20,
   auditRetentionDays: 90,
   actionRetentionDays: 90,
   eventTypesMaxChars: 1_000,
@@ -144,6 +149,7 @@ export const QUOTAS = {
   servers: 50,
   tokens: 50,
   webhooks: 20,
+  alerts: 50,
   sshKeys: 100,
   volumes: 100,
   volumesDiskGb: 8 * 1024,
@@ -169,6 +175,7 @@ export const QUOTAS = {
  * docs.
  */
 export const SHOWN_QUOTAS = [
+  { name: 'alerts', title: 'Alerts', quota: 'alerts', per: 'account' },
   { name: 'api_tokens', title: 'API tokens', quota: 'tokens', per: 'account' },
   { name: 'custom_images', title: 'Custom images', quota: 'customImages', per: 'account' },
   { name: 'custom_images_gb', title: 'Custom images, GiB in total', quota: 'customImagesGb', per: 'account' },

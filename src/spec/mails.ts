@@ -1,3 +1,4 @@
+import type { AlertComparison, AlertMetric, AlertWindow } from './alerts.ts';
 import type { Scope } from './scopes.ts';
 import type { ReversalFate, SuspendedReason } from './states.ts';
 
@@ -86,6 +87,22 @@ export interface MailData {
     readonly failedAt: Date;
     /** The time of the last backup that is ready; null if there is none. */
     readonly lastReadyAt: Date | null;
+  };
+  /** One mail lists what began to fire in one run, at most some of it. */
+  alerts_fired: {
+    readonly firedAt: Date;
+    readonly alerts: readonly {
+      readonly name: string;
+      readonly server: string;
+      readonly metric: AlertMetric;
+      /** Null for a metric that is not compared. */
+      readonly compare: AlertComparison | null;
+      readonly value: number | null;
+      readonly window: AlertWindow;
+    }[];
+    readonly more: number;
+    /** The cap is reached: further mails are held back for up to an hour. */
+    readonly isLast: boolean;
   };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
@@ -229,6 +246,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   server_lost: { when: 'the machine that a server ran on was lost' },
   storage_lost: { when: 'volumes or snapshots were lost with the machine that had them' },
   backups_failed: { when: 'two backups of a server in a row failed or were missed' },
+  alerts_fired: { when: 'alerts began to fire for servers' },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

@@ -22,6 +22,7 @@ export const PANEL_PATHS = {
   keys: '/keys',
   images: '/images',
   webhooks: '/webhooks',
+  alerts: '/alerts',
 } as const;
 
 /** The documentation: its pages, and what programs read. */

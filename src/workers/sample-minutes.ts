@@ -1,4 +1,5 @@
 /** Reads metrics by the minute, at each full minute of the clock, and then evaluates alerts on them. */
+import { evaluateAlerts } from '../domain/alerts/evaluate.ts';
 import type { Service } from '../domain/context.ts';
 import { sampleMinutes } from '../domain/servers/minutes.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
@@ -23,5 +24,7 @@ async function* minuteRounds(service: Service): Rounds {
 /** One process does a round. If it is killed, the next one reads what it did not. */
 async function* round(service: Service, nextAt: Date): AsyncGenerator<number> {
   const claim = { name: 'sample minutes', now: service.clock.now(), nextAt };
-  if (await claimScheduledRun(service.db, claim)) yield* sampleMinutes(service);
+  if (!(await claimScheduledRun(service.db, claim))) return;
+  yield* sampleMinutes(service);
+  yield* evaluateAlerts(service);
 }

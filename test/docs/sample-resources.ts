@@ -79,6 +79,10 @@ export class SampleResources {
         const webhook = await post('/webhooks', { url: 'https://example.com/hooks', events: ['*'] });
         return { whk_: webhook.id, del_: (await post(`/webhooks/${webhook.id}/test`)).id };
       }
+      case 'alr_': {
+        const body = { name, metric: 'cpu_pct', value: 90, servers: [await this.#runningServer()] };
+        return { alr_: (await post('/alerts', body)).id };
+      }
       case 'tok_':
         return { tok_: (await post('/account/tokens', { name, scope: 'read' })).id };
       case 'top_':

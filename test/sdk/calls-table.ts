@@ -40,6 +40,8 @@ const READS: Calls = {
   'backup_policies.get': (s, e) => s.backupPolicies.get(e.server.running),
   'webhooks.get': (s, e) => s.webhooks.get(e.webhook.pinged),
   'deliveries.list': (s, e) => s.deliveries.list(e.webhook.pinged).all(),
+  'alerts.list': (s) => s.alerts.list().all(),
+  'alerts.get': (s, e) => s.alerts.get(e.alert.listed),
   'audit_events.list': (s) => s.auditEvents.list().all(2),
   'audit_events.get': (s, e) => s.auditEvents.get(e.auditEvent),
   'actions.of_server': (s, e) => s.actions.ofServer(e.server.running).all(),
@@ -78,6 +80,9 @@ const WRITES: Calls = {
   'webhooks.create': (s) => s.webhooks.create({ url: URL, events: ['*'], active: false }),
   'webhooks.update': (s, e) => s.webhooks.update(e.webhook.pinged, { events: ['server.suspended'] }),
   'webhooks.test': (s, e) => s.webhooks.test(e.webhook.pinged),
+  'alerts.create': (s) =>
+    s.alerts.create({ name: 'down', metric: 'unreachable', label_selector: { env: 'prod' } }),
+  'alerts.update': (s, e) => s.alerts.update(e.alert.listed, { value: 5, servers: [e.server.running] }),
   'deliveries.replay': (s, e) => s.deliveries.replay(e.webhook.pinged, e.delivery.ofPinged),
 };
 
@@ -88,6 +93,7 @@ const DELETES: Calls = {
   'snapshots.delete': (s, e) => s.snapshots.delete(e.snapshot),
   'volumes.delete': (s, e) => s.volumes.delete(e.volume.spare),
   'webhooks.delete': (s, e) => s.webhooks.delete(e.webhook.other),
+  'alerts.delete': (s, e) => s.alerts.delete(e.alert.labeled),
   'images.delete': (s, e) => s.images.delete(e.image.own),
   'ssh_keys.delete': (s, e) => s.sshKeys.delete(e.keys[1]),
   'tokens.delete': (s, e) => s.tokens.delete(e.token),

@@ -54,6 +54,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   webhook: { pinged: 'whk_1', other: 'whk_2' },
   delivery: { ofPinged: 'del_1', ofOther: 'del_2' },
   action: 'act_1',
+  alert: { listed: 'alr_1', labeled: 'alr_2' },
   auditEvent: 'audit_1',
   ledgerEntry: 'led_1',
   quote: { order: 'quo_1', start: 'quo_2' },

@@ -1,5 +1,6 @@
 /** Finds a resource by its ID, or by its name if only one resource has it. */
 import {
+  type Alert,
   type ErrorCode,
   type FirewallGroup,
   type Image,
@@ -28,6 +29,7 @@ const IMAGE_ID = /^(img|custom)_/;
 export const findServer = finderOf<Server>('server', 'srv_', ({ servers }) => servers);
 export const findVolume = finderOf<Volume>('volume', 'vol_', ({ volumes }) => volumes);
 export const findSnapshot = finderOf<Snapshot>('snapshot', 'snap_', ({ snapshots }) => snapshots);
+export const findAlert = finderOf<Alert>('alert', 'alr_', ({ alerts }) => alerts);
 export const findFirewallGroup = finderOf<FirewallGroup>(
   'firewall group',
   'fwg_',
@@ -45,6 +47,7 @@ export const findSshKey = finderOf<ListedSshKey>(
 export const FIND_SERVER = ['servers.get', 'servers.list'] as const;
 export const FIND_VOLUME = ['volumes.get', 'volumes.list'] as const;
 export const FIND_SNAPSHOT = ['snapshots.get', 'snapshots.list'] as const;
+export const FIND_ALERT = ['alerts.get', 'alerts.list'] as const;
 export const FIND_FIREWALL_GROUP = ['firewall_groups.get', 'firewall_groups.list'] as const;
 export const FIND_SSH_KEY = ['ssh_keys.get', 'ssh_keys.list'] as const;
 export const FIND_IMAGE = ['images.get', 'images.list'] as const;

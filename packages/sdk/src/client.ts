@@ -1,4 +1,5 @@
 import { Account, Actions, AuditEvents, Limits, SshKeys, Tokens } from './resources/account.ts';
+import { Alerts } from './resources/alerts.ts';
 import { Balances, Ledger, Quotes, Topups } from './resources/billing.ts';
 import { Images, Plans, Regions } from './resources/catalog.ts';
 import { Events } from './resources/events.ts';
@@ -39,6 +40,7 @@ export class Skerry {
   readonly topups: Topups;
   readonly volumes: Volumes;
   readonly webhooks: Webhooks;
+  readonly alerts: Alerts;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -64,6 +66,7 @@ export class Skerry {
     this.topups = new Topups(transport);
     this.volumes = new Volumes(transport);
     this.webhooks = new Webhooks(transport);
+    this.alerts = new Alerts(transport);
   }
 
   /**

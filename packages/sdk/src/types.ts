@@ -7,6 +7,7 @@ export type Account = Schemas['Account'];
 export type Action = Schemas['Action'];
 /** `action` of a resource. */
 export type ActionSummary = NonNullable<Server['action']>;
+export type Alert = Schemas['Alert'];
 export type ApiToken = Schemas['ApiToken'];
 export type AuditEvent = Schemas['AuditEvent'];
 export type Balance = Schemas['Balance'];
@@ -81,6 +82,8 @@ export type UpdateFirewallGroup = Body<'firewall_groups.update'>;
 export type CreateFirewallRule = Body<'firewall_rules.create'>;
 export type CreateWebhook = Body<'webhooks.create'>;
 export type UpdateWebhook = Body<'webhooks.update'>;
+export type CreateAlert = Body<'alerts.create'>;
+export type UpdateAlert = Body<'alerts.update'>;
 
 /** The operation to quote. `params` is the body of its own request; of an order, only `plan` is required. */
 export type CreateQuote =

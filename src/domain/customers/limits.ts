@@ -5,6 +5,7 @@ import { type QUOTAS, SHOWN_QUOTAS } from '../../spec/limits.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Limit } from '../../spec/schemas/account.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
+import { countAlerts } from '../../store/alerts/alerts.ts';
 import { countTokens } from '../../store/customers/tokens.ts';
 import { countGroups } from '../../store/firewall.ts';
 import { readImageUsage } from '../../store/images/images.ts';
@@ -52,19 +53,40 @@ async function readUsage(
   { db, clock }: Service,
   { customerId, scope }: ScopedActor,
 ): Promise<Partial<Record<Quota, number>>> {
-  const [servers, tokens, webhooks, sshKeys, volumes, volumesDiskGb, snapshots, images, firewallGroups] =
-    await Promise.all([
-      readServerCount(db, customerId),
-      countTokens(db, customerId, COUNTED_MAX),
-      countWebhooks(db, customerId, COUNTED_MAX),
-      countSshKeys(db, customerId, COUNTED_MAX),
-      countVolumes(db, customerId, COUNTED_MAX),
-      sumVolumeDisk(db, customerId),
-      countSnapshots(db, customerId, COUNTED_MAX),
-      readImageUsage(db, customerId),
-      countGroups(db, customerId, COUNTED_MAX),
-    ]);
-  const owned = { servers, tokens, webhooks, sshKeys, volumes, volumesDiskGb, snapshots, firewallGroups };
+  const [
+    servers,
+    tokens,
+    webhooks,
+    sshKeys,
+    volumes,
+    volumesDiskGb,
+    snapshots,
+    images,
+    firewallGroups,
+    alerts,
+  ] = await Promise.all([
+    readServerCount(db, customerId),
+    countTokens(db, customerId, COUNTED_MAX),
+    countWebhooks(db, customerId, COUNTED_MAX),
+    countSshKeys(db, customerId, COUNTED_MAX),
+    countVolumes(db, customerId, COUNTED_MAX),
+    sumVolumeDisk(db, customerId),
+    countSnapshots(db, customerId, COUNTED_MAX),
+    readImageUsage(db, customerId),
+    countGroups(db, customerId, COUNTED_MAX),
+    countAlerts(db, customerId, COUNTED_MAX),
+  ]);
+  const owned = {
+    servers,
+    tokens,
+    webhooks,
+    sshKeys,
+    volumes,
+    volumesDiskGb,
+    snapshots,
+    firewallGroups,
+    alerts,
+  };
   const ofImages = { customImages: images.count, customImagesGb: toGib(images.bytes) };
   if (!scopeCovers(scope, 'billing')) return { ...owned, ...ofImages };
   const since = new Date(clock.now().getTime() - DAY_MS);

@@ -12,6 +12,7 @@ import type { Service } from '../context.ts';
 import { parseMailData } from './enqueue.ts';
 import { encryptMail } from './openpgp.ts';
 import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
+import { ALERT_MAILS } from './templates/alerts.ts';
 import { BILLING_MAILS } from './templates/billing.ts';
 import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
 import { SECURITY_MAILS } from './templates/security.ts';
@@ -49,7 +50,13 @@ function renderStored<Kind extends MailKind>(kind: Kind, opened: string, baseUrl
   return renderMail(kind, parseMailData(kind, opened), { baseUrl });
 }
 
-const TEMPLATES: MailTemplates = { ...ACCOUNT_MAILS, ...SECURITY_MAILS, ...BILLING_MAILS, ...SERVER_MAILS };
+const TEMPLATES: MailTemplates = {
+  ...ACCOUNT_MAILS,
+  ...SECURITY_MAILS,
+  ...BILLING_MAILS,
+  ...SERVER_MAILS,
+  ...ALERT_MAILS,
+};
 
 export function renderMail<Kind extends MailKind>(
   kind: Kind,

@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
 import { ACTION_INVARIANTS } from './actions.ts';
+import { ALERT_INVARIANTS } from './alerts.ts';
 import { AUDIT_INVARIANTS } from './audit-chain.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
 import type { Invariant } from './invariant.ts';
@@ -28,6 +29,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...VOLUME_INVARIANTS,
   ...FIREWALL_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
+  ...ALERT_INVARIANTS,
   ...RECORD_INVARIANTS,
   ...AUDIT_INVARIANTS,
 ];

@@ -19,6 +19,7 @@ import { PAYMENT_PAGES, registerPaymentQrCodes } from './money/payment.ts';
 import { TOPUP_PAGES } from './money/topup.ts';
 import type { PanelPage } from './page-types.ts';
 import { registerPage, sendFailure } from './pipeline.ts';
+import { ALERT_PAGES } from './resources/alerts.ts';
 import { FIREWALL_PAGES } from './resources/firewall.ts';
 import { IMAGE_PAGES } from './resources/images.ts';
 import { SNAPSHOT_PAGES } from './resources/snapshots.ts';
@@ -61,6 +62,7 @@ const RESOURCE_PAGES: readonly PanelPage[] = [
   ...SSH_KEY_PAGES,
   ...IMAGE_PAGES,
   ...WEBHOOK_PAGES,
+  ...ALERT_PAGES,
 ];
 
 /** All server pages. */

@@ -3,6 +3,7 @@
 import type { Route } from './route.ts';
 import { ACCOUNT_ROUTES } from './routes/account.ts';
 import { ACTION_ROUTES } from './routes/actions.ts';
+import { ALERT_ROUTES } from './routes/alerts.ts';
 import { AUDIT_ROUTES } from './routes/audit.ts';
 import { BACKUP_ROUTES } from './routes/backups.ts';
 import { BILLING_ROUTES } from './routes/billing.ts';
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...BACKUP_ROUTES,
   ...FIREWALL_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...ALERT_ROUTES,
   ...AUDIT_ROUTES,
   ...ACTION_ROUTES,
   ...EVENT_ROUTES,

@@ -53,6 +53,7 @@ const SECTIONS = {
   keys: { path: PANEL_PATHS.keys, name: 'SSH keys', signedIn: true },
   images: { path: PANEL_PATHS.images, name: 'Images', signedIn: true },
   webhooks: { path: PANEL_PATHS.webhooks, name: 'Webhooks', signedIn: true },
+  alerts: { path: PANEL_PATHS.alerts, name: 'Alerts', signedIn: true },
   billing: { path: PANEL_PATHS.billing, name: 'Billing', signedIn: true },
   account: { path: PANEL_PATHS.account, name: 'Account', signedIn: true },
   plans: { path: PANEL_PATHS.plans, name: 'Plans', signedIn: false },

@@ -43,6 +43,8 @@ const NOTICES = {
   ping_queued: 'Test event queued. Its delivery is listed below.',
   replay_queued: 'The event will be sent again. Its delivery is listed below.',
   webhook_deleted: 'Webhook deleted. We no longer send events to it.',
+  alert_created: 'Alert created. We evaluate it every minute.',
+  alert_deleted: 'Alert deleted.',
   topup_made: 'Your payment address is reserved for this top-up and the rate is locked.',
   topup_cancelled: 'Top-up canceled.',
 } as const;

@@ -60,6 +60,7 @@ const EVENT_GROUP_NAMES: Readonly<Record<string, string>> = {
   topup: 'Top-ups',
   token: 'API tokens',
   firewall: 'Firewall',
+  alert: 'Alerts',
 };
 
 function formatEvents({ events }: Webhook): string {

@@ -1,12 +1,14 @@
 /** A server's overview: status, power, addresses, specifications, and billing. */
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
 import type { Action } from '../../spec/schemas/action.ts';
+import type { Alert } from '../../spec/schemas/alert.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { progressBar, recentActions } from './actions.ts';
+import { firingList } from '../resources/alerts.ts';
 import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 
@@ -17,6 +19,8 @@ interface OverviewData extends ServerPage {
   readonly actions: readonly Action[];
   readonly imageName: string;
   readonly keys: readonly { readonly id: string; readonly name: string | null }[];
+  /** Those that fire for it. */
+  readonly alerts: readonly Alert[];
   readonly forms: FormContext;
 }
 
@@ -29,6 +33,7 @@ export function overviewView(data: OverviewData): View {
     operation && html` <span class="soft">${operation}</span>`
   }${server.action && html`<div>${progressBar(server.action)}</div>`}`;
   const body = html`${detailList([['Status', statusText]])}
+${data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id))}
 ${section('Power', powerSection(data))}
 <div class="columns"><div>
 ${section('Addresses', addressList(data))}

@@ -1,6 +1,7 @@
 /** Event envelope (SPEC "Event envelope"): the body of a delivery, and with `seq` a message of the stream. */
 import { type Static, Type } from 'typebox';
 import { Action } from './action.ts';
+import { Alert } from './alert.ts';
 import { ApiToken } from './api-token.ts';
 import { Balance, LedgerEntry } from './balance.ts';
 import { FirewallGroup } from './firewall.ts';
@@ -28,6 +29,7 @@ export const Event = Type.Object({
       balance: Type.Optional(Balance),
       webhook: Type.Optional(Webhook),
       action: Type.Optional(Action),
+      alert: Type.Optional(Alert),
     },
     { description: 'The full object at the time of the event, under its type.' },
   ),

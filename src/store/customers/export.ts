@@ -89,6 +89,25 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
             order by m.server_id, m.hour`,
   },
   {
+    name: 'metric_points',
+    ids: { server_id: 'server' },
+    rows: `select m.* from servers s join metric_points m on m.server_id = s.id where s.customer_id = $1
+            order by m.server_id, m.step_s, m.starts_at`,
+  },
+  {
+    name: 'alerts',
+    ids: { id: 'alert', servers: 'server' },
+    rows: `select id, name, metric, compare, value, window_min, label_selector, enabled, created_at,
+             array(select t.server_id from alert_servers t where t.alert_id = a.id order by 1) as servers
+             from alerts a where customer_id = $1 order by created_at`,
+  },
+  {
+    name: 'alert_firings',
+    ids: { alert_id: 'alert', server_id: 'server' },
+    rows: `select f.alert_id, f.server_id, f.since from alert_firings f join alerts a on a.id = f.alert_id
+            where a.customer_id = $1 order by f.since`,
+  },
+  {
     name: 'transfer',
     ids: { server_id: 'server' },
     rows: `select t.server_id, t.month::text, t.bytes, s.throttled from servers s

@@ -74,6 +74,8 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
   const data = await create('/volumes', { name: 'data', size_gb: 50, region: 'par' });
   const web = await create('/firewall/groups', { name: 'web', default_action: 'drop', rules: [RULE] });
   const oldWeb = await create('/firewall/groups', { name: 'old-web', default_action: 'drop' });
+  const condition = { name: 'busy', metric: 'cpu_pct', value: 90 };
+  const busy = await create('/alerts', { ...condition, servers: [server.id] });
   const ci = await create('/account/tokens', { name: 'ci', scope: 'write' });
   const webhook = await create('/webhooks', { url: world.receiver.url('/hooks'), events: ['*'] });
   const topup = await create('/billing/topup', { coin: 'LTC', amount_usd: 30 });
@@ -98,6 +100,7 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
       web: web.id,
       'old-web': oldWeb.id,
       ci: ci.id,
+      busy: busy.id,
       'debian-13': image.id,
     },
     unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, act: action[0].id, top: topup.id },

@@ -26,6 +26,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   webhook_delivery: 'del_',
   audit_event: 'audit_',
   quote: 'quo_',
+  alert: 'alr_',
 };
 
 export class Estate {
@@ -99,6 +100,9 @@ export class Estate {
     for (const coin of ['BTC', 'LTC']) await make('/billing/topup', { coin, amount_usd: 50 });
     const webhook = await make('/webhooks', { url: 'https://example.org/hook', events: ['*'] });
     await make(`/webhooks/${webhook.id}/test`);
+    const condition = { metric: 'cpu_pct', value: 90 };
+    await make('/alerts', { ...condition, name: 'one', servers: [servers[0].id] });
+    await make('/alerts', { ...condition, name: 'two', label_selector: {} });
     await world.settle();
     await make('/quotes', { operation: 'server.create', params: { plan: 's1' } });
     await make('/quotes', { operation: 'server.start', resource: servers[0].id });

@@ -63,6 +63,7 @@ const ID_KINDS: Readonly<Record<string, string>> = {
   rules: 'firewall_rule',
   webhooks: 'webhook',
   deliveries: 'webhook_delivery',
+  alerts: 'alert',
   events: 'audit_event',
 };
 

@@ -163,4 +163,16 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     once: 'webhook.delete',
     at: ({ brokenWebhook }) => `/webhooks/${brokenWebhook}`,
   },
+  {
+    form: ['/alerts', 'create'],
+    once: 'alert.create',
+    fields: { name: 'clicked', value: '90' },
+  },
+  {
+    form: ['/alerts/{id}', 'change'],
+    once: 'alert.update',
+    at: ({ alert }) => `/alerts/${alert}`,
+    fields: { value: '91' },
+  },
+  { form: ['/alerts/{id}', 'delete'], once: 'alert.delete', at: ({ alert }) => `/alerts/${alert}` },
 ];

@@ -123,6 +123,8 @@ const RESOURCES: Readonly<Record<string, Rows>> = {
     ['webhook', `/webhooks/${webhook}`],
     ['webhook-failing', `/webhooks/${brokenWebhook}`],
   ],
+  '/alerts': singleExample('alerts', '/alerts'),
+  '/alerts/{id}': ({ alert }) => [['alert', `/alerts/${alert}`]],
 };
 
 const ROWS = { ...OPEN, ...MONEY, ...ACCOUNT, ...SERVERS, ...RESOURCES };

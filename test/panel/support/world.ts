@@ -20,6 +20,8 @@ export interface Estate extends Servers, Resources {
   readonly webhook: string;
   /** A webhook whose deliveries all fail. */
   readonly brokenWebhook: string;
+  /** Of all servers. */
+  readonly alert: string;
   readonly token: string;
   readonly action: string;
   readonly auditEvent: string;
@@ -93,6 +95,8 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const topups = await makeTopups(world, api, session);
   await SessionClient.forUrl(world.url).signIn(session.email);
   const token = await makeToken(session);
+  const busy = { name: 'Busy', metric: 'cpu_pct', value: 1, label_selector: {} };
+  const { id: alert } = expectSuccess(await api.post('/alerts', busy));
   expectSuccess(await api.post(`/webhooks/${hooks.webhook}/test`));
   await session.post('/account-api.php', { action: 'resend_confirmation' });
   await session.post('/auth-api.php', { action: 'request_reset', email: session.email });
@@ -112,7 +116,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
   const [{ id: action }] = expectSuccess(await api.get('/actions?page_size=1')).data;
   const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
-  const shown = { action, auditEvent };
+  const shown = { action, alert, auditEvent };
   const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, ...shown, links };
   return { session, panel, api, estate };
 }

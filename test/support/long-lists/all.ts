@@ -1,6 +1,6 @@
 /** Every list of the REST API, with fixtures to fill it, the function that reads it, and its filters. */
 
-import { FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
+import { ALERTS, FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
 import { FIRST_AT } from './rows.ts';
 import { ACTIONS, AUDIT_EVENTS, DELIVERIES, LEDGER, SERVER_ACTIONS, SNAPSHOTS, TOPUPS } from './unbounded.ts';
@@ -8,7 +8,7 @@ import { ACTIONS, AUDIT_EVENTS, DELIVERIES, LEDGER, SERVER_ACTIONS, SNAPSHOTS, T
 export const LONG_LISTS: readonly LongList[] = [
   ...[SERVERS, SSH_KEYS, TOKENS, LEDGER, TOPUPS, VOLUMES, SNAPSHOTS, FIREWALL_GROUPS, WEBHOOKS, DELIVERIES],
   // Tests that empty one list after another also delete the images of the others, so images come last.
-  ...[ACTIONS, SERVER_ACTIONS, AUDIT_EVENTS, IMAGES],
+  ...[ACTIONS, SERVER_ACTIONS, ALERTS, AUDIT_EVENTS, IMAGES],
 ];
 
 /**

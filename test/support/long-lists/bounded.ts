@@ -1,5 +1,6 @@
 /** Lists that a quota bounds. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
+import { pageAlerts } from '../../../src/store/alerts/alerts.ts';
 import { pageTokens } from '../../../src/store/customers/tokens.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
 import { pageVisibleImages } from '../../../src/store/images/visible.ts';
@@ -169,6 +170,23 @@ export const WEBHOOKS: LongList = {
   read: (sql, page) => pageWebhooks(sql, CUSTOMER_ID, page),
   sorts: BY_AGE,
   filters: { active: ['false', 'true'] },
+};
+
+export const ALERTS: LongList = {
+  route: 'alerts.list',
+  perCustomer: QUOTAS.alerts,
+  fixtures: [
+    {
+      table: 'alerts',
+      columns: {
+        ...{ ...NAMED_COLUMNS, metric: `case when once then 'ram_pct' else 'cpu_pct' end`, compare: `'gt'` },
+        ...{ value: '90', window_min: '5', label_selector: `'{}'`, enabled: 'not once' },
+      },
+    },
+  ],
+  read: (sql, page) => pageAlerts(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE_OR_NAME,
+  filters: { name: NAME_VALUES, metric: ['cpu_pct', 'ram_pct'], enabled: ['false', 'true'] },
 };
 
 export const IMAGES: LongList = {

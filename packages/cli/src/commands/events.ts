@@ -41,6 +41,8 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'firewall.applied': true,
   'action.success': true,
   'action.error': true,
+  'alert.fired': true,
+  'alert.resolved': true,
   ping: true,
 };
 /**

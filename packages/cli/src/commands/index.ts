@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts';
 import { account, limits } from './account.ts';
 import { ACTION_COMMANDS } from './action.ts';
+import { ALERT_COMMANDS } from './alert.ts';
 import { apply } from './apply.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { balance, ledger } from './billing.ts';
@@ -49,6 +50,7 @@ export const GROUPS: Readonly<
   firewall: { about: 'Manage firewall groups, their rules, and their servers', aliases: ['firewalls'] },
   rule: { about: 'Manage the rules of a firewall group', aliases: ['rules'] },
   webhook: { about: 'Manage webhooks and their deliveries', aliases: ['webhooks'] },
+  alert: { about: 'Manage alerts on metrics of servers', aliases: ['alerts'] },
   topup: { about: 'Top up the balance with cryptocurrency', aliases: ['topups'] },
   context: { about: 'Manage contexts: the accounts that you are signed in to', aliases: ['contexts'] },
   audit: { about: 'View changes of the last 90 days' },
@@ -80,6 +82,7 @@ export const COMMANDS: readonly Command[] = [
   ...TOKEN_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...WEBHOOK_DELIVERIES,
+  ...ALERT_COMMANDS,
   ...AUDIT_COMMANDS,
   ...ACTION_COMMANDS,
   events,

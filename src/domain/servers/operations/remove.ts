@@ -12,6 +12,7 @@ import type { OperationRow } from '../../../store/servers/operations.ts';
 import { releaseAddresses, releaseHost } from '../../../store/servers/placements.ts';
 import { deleteServer, findServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { enqueueTask, enqueueTasks } from '../../../store/tasks.ts';
+import { resolveForServer } from '../../alerts/record.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
@@ -51,6 +52,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await auditServer(tx, server, 'server.remove', now);
     await cancelQueuedMove(tx, server.id);
     await expireBackupsOf(tx, server, now);
+    await resolveForServer(tx, server, now);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
   });

@@ -1,4 +1,5 @@
 /** The overview page of a server, with power actions and the console. */
+import { listFiringAlerts } from '../../../domain/alerts/read.ts';
 import { getImage } from '../../../domain/images/read.ts';
 import { openConsole } from '../../../domain/servers/console.ts';
 import {
@@ -67,12 +68,13 @@ export const SERVER_PAGE = page({
   path: SERVER_PATH,
   alias: BY_NUMBER,
   access: 'customer',
-  readOperations: ['servers.get', 'images.get', 'actions.of_server'],
+  readOperations: ['servers.get', 'images.get', 'actions.of_server', 'alerts.list'],
   render: async (context) => {
-    const [page, sshKeys, actions] = await Promise.all([
+    const [page, sshKeys, actions, alerts] = await Promise.all([
       loadServer(context),
       listOwnSshKeys(context),
       readLatestActions(context, context.params.id),
+      listFiringAlerts(context.service, context.customer(), context.params.id),
     ]);
     const keyNames = new Map(sshKeys.map(({ id, name }) => [id, name]));
     return overviewView({
@@ -80,6 +82,7 @@ export const SERVER_PAGE = page({
       actions,
       imageName: await findImageName(context, page.server.image),
       keys: page.server.ssh_keys.map((id) => ({ id, name: keyNames.get(id) ?? null })),
+      alerts,
       forms: context.forms,
     });
   },

@@ -134,6 +134,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   firewall_rules: 'The rules of a firewall group.',
   webhooks: 'Subscriptions that deliver events to your URLs.',
   deliveries: 'The delivery log of a webhook.',
+  alerts: 'Conditions on metrics of servers, and the servers for which they are met.',
   audit_events: 'The log of changes in your account.',
   actions: 'Work that takes time, with its progress and the cause of a failure.',
   events: 'A live stream of the events in your account.',

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { Account, Limit } from '../../../spec/schemas/account.ts';
 import { Action } from '../../../spec/schemas/action.ts';
+import { Alert } from '../../../spec/schemas/alert.ts';
 import { ApiToken, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { AuditEvent } from '../../../spec/schemas/audit-event.ts';
 import { BackupPolicy } from '../../../spec/schemas/backup-policy.ts';
@@ -28,6 +29,7 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   DeletedServer,
   Metrics,
   Console,
+  Alert,
   Snapshot,
   BackupPolicy,
   Image,

@@ -171,7 +171,15 @@ describe('the simulated storage', () => {
     const before = await contents();
     await world.control.setHostDown(spec.host, true);
     const ofHosts = ['list', 'superviseMachines', 'readFacts', 'examine'];
-    const answers = ['ensure', 'seizeDisk', 'observe', 'sample', 'removeSnapshot', ...ofHosts];
+    const answers = [
+      'ensure',
+      'seizeDisk',
+      'observe',
+      'sample',
+      'sampleMinutes',
+      'removeSnapshot',
+      ...ofHosts,
+    ];
     for (const [verb, call] of Object.entries(calls(world.driver, spec))) {
       if (!answers.includes(verb)) await failsAs('transient', call());
     }

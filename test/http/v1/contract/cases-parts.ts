@@ -42,6 +42,7 @@ export function caseFor(kind: Kind, id: string, more: Partial<Case> = {}): Case 
 export function ownedIds(estate: Estate) {
   const { server, image, keys, token, topup, volume, snapshot, group, rule, webhook, delivery, quote } =
     estate;
+  const { alert } = estate;
   return {
     server: [server.running, server.stopped],
     customImage: [image.own],
@@ -58,6 +59,7 @@ export function ownedIds(estate: Estate) {
     action: [estate.action],
     ledgerEntry: [estate.ledgerEntry],
     quote: [quote.order, quote.start],
+    alert: [alert.listed, alert.labeled],
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;
 }
 

@@ -215,6 +215,27 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inPath('id', 'webhook'), inPath('delivery_id', 'delivery')],
   }),
 
+  'alerts.list': () => NOTHING,
+  'alerts.create': ({ server }) => ({
+    ...NOTHING,
+    body: {
+      name: 'busy',
+      metric: 'cpu_pct',
+      compare: 'gt',
+      value: 90,
+      window: '1h',
+      servers: [server.running],
+    },
+    places: [inBody('servers.0', 'server')],
+  }),
+  'alerts.get': ({ alert }) => caseFor('alert', alert.listed),
+  'alerts.update': ({ alert, server }) =>
+    caseFor('alert', alert.listed, {
+      body: { name: 'busier', value: 95, servers: [server.stopped], enabled: true },
+      places: [inBody('servers.0', 'server')],
+    }),
+  'alerts.delete': ({ alert }) => caseFor('alert', alert.labeled),
+
   'audit_events.list': ({ server }) => ({
     ...NOTHING,
     query: { resource: server.running },

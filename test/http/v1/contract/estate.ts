@@ -53,6 +53,8 @@ export interface Estate {
   readonly webhook: { readonly pinged: string; readonly other: string };
   readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
   readonly action: string;
+  /** Of the running server, and of all. */
+  readonly alert: { readonly listed: string; readonly labeled: string };
   readonly auditEvent: string;
   readonly ledgerEntry: string;
   /** Of an order of s1 for a month, and of the start of the stopped server. */
@@ -90,9 +92,14 @@ export async function makeEstate(world: World): Promise<Estate> {
   const priced = { operation: 'server.create', params: { plan: 's1' } };
   const start = { operation: 'server.start', resource: stopped };
   const quote = { order: (await make('/quotes', priced)).id, start: (await make('/quotes', start)).id };
+  const condition = { metric: 'net_out_bps', value: 1_000_000_000_000 };
+  const alert = {
+    listed: (await make('/alerts', { ...condition, name: 'busy', servers: [running] })).id,
+    labeled: (await make('/alerts', { ...condition, name: 'busy', label_selector: {} })).id,
+  };
   await assertOrdered(api, { running, stopped, snapshot, credited, attached: volume.attached });
   return {
-    ...{ api, image, keys, token, volume, snapshot, quote },
+    ...{ api, image, keys, token, volume, snapshot, quote, alert },
     webhook: { pinged: pinged.id, other: other.id },
     delivery: { ofPinged: pinged.delivery, ofOther: other.delivery },
     server: { running, stopped },

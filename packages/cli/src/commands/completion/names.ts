@@ -38,6 +38,7 @@ function loadersByKind(skerry: Skerry): Readonly<Record<string, NameLoader>> {
     firewall,
     firewallgroup: firewall,
     group: firewall,
+    alert: namedLoader(() => skerry.alerts.list(page)),
     token: namedLoader(() => skerry.tokens.list(page)),
     webhook: idLoader(
       () => skerry.webhooks.list(page),
