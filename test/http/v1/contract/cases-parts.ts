@@ -22,6 +22,8 @@ export interface Case {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly body?: object;
+  /** Members that the body has instead of others. */
+  readonly instead?: readonly string[];
   /** The body of a multipart route. */
   readonly upload?: string;
   readonly places: readonly Place[];

@@ -219,19 +219,20 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'alerts.create': ({ server }) => ({
     ...NOTHING,
     body: {
-      name: 'busy',
-      metric: 'cpu_pct',
-      compare: 'gt',
-      value: 90,
-      window: '1h',
+      ...{ name: 'busy', metric: 'cpu_pct', compare: 'gt', value: 90, window: '1h', enabled: true },
       servers: [server.running],
     },
+    instead: ['label_selector'],
     places: [inBody('servers.0', 'server')],
   }),
   'alerts.get': ({ alert }) => caseFor('alert', alert.listed),
   'alerts.update': ({ alert, server }) =>
     caseFor('alert', alert.listed, {
-      body: { name: 'busier', value: 95, servers: [server.stopped], enabled: true },
+      body: {
+        ...{ name: 'busier', metric: 'ram_pct', compare: 'lt', value: 95, window: '5m', enabled: true },
+        servers: [server.stopped],
+      },
+      instead: ['label_selector'],
       places: [inBody('servers.0', 'server')],
     }),
   'alerts.delete': ({ alert }) => caseFor('alert', alert.labeled),
