@@ -1,6 +1,7 @@
 /** Reads metrics by the minute, at each full minute of the clock, and then evaluates alerts on them. */
-import { evaluateAlerts } from '../domain/alerts/evaluate.ts';
+
 import type { Service } from '../domain/context.ts';
+import { evaluateAlerts } from '../domain/servers/alerts/evaluate.ts';
 import { sampleMinutes } from '../domain/servers/minutes.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { claimScheduledRun } from '../store/tasks.ts';

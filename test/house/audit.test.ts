@@ -10,6 +10,7 @@ const UNAUDITED_FILES: Record<string, string> = {
   'src/domain/firewall/applied-to.ts': 'its callers audit the change of the group',
   'src/domain/servers/operator/apply-freeze.ts': 'the operator’s command was audited when it was given',
   'src/domain/billing/low-balance.ts': 'it changes nothing',
+  'src/domain/servers/alerts/record.ts': 'its callers audit the change of the alert or the server',
 };
 /** `moveServer` records the events of these transitions. */
 const RECORDS_EVENT = /\b(recordEvent|recordServerEvent)\(|\bmoveServer\(.*'(guest_went_off|resume_running)'/;

@@ -77,6 +77,16 @@ async function rebootForGoneReceiver({ api, base, receiver, url }: ScenarioConte
   await callSandbox(url, 'settle');
 }
 
+/** The load of a simulated machine is always above 0. */
+async function letAlertFire({ api, base, url }: ScenarioContext): Promise<void> {
+  const alert = { name: 'any load', metric: 'cpu_pct', value: 0, servers: [base.serverId] };
+  assert.equal((await api.post('/alerts', alert, { key: 'alert' })).status, 201);
+  await callSandbox(url, 'clock', { advance_s: 600 });
+  await callSandbox(url, 'settle');
+  await callSandbox(url, 'clock', { advance_s: 60 });
+  await callSandbox(url, 'settle');
+}
+
 const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a renewal',
@@ -139,6 +149,20 @@ const SCENARIOS: readonly Scenario[] = [
       assertEventsDelivered(context, { 'server.rebooted': 2 });
       // The webhook was announced, and then paused.
       await assertMails(context, 2);
+    },
+  },
+  {
+    name: 'an alert that fires',
+    run: letAlertFire,
+    finish: async (context) => {
+      await letAlertFire(context);
+      const { data } = (await context.api.get('/alerts')).body;
+      assert.deepEqual(
+        data.map(({ firing }: { firing: { server: string }[] }) => firing.map(({ server }) => server)),
+        [[context.base.serverId]],
+      );
+      assertEventsDelivered(context, { 'alert.fired': 1 });
+      await assertMails(context, 1);
     },
   },
   {

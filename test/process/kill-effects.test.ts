@@ -24,6 +24,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   kysely_migration_lock: 'migrations run in one transaction',
   mail_links: 'written in one commit with its mail',
   maintenance_windows: 'the operator runs the command again',
+  metric_points: 'the next round writes them again',
   metrics: 'the next sample writes them again',
   migration_files: 'migrations run in one transaction',
   passkeys: 'written in one commit with its audit row and mail',

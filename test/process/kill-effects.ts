@@ -50,6 +50,9 @@ export const EFFECTS = {
     ...['compute.power', 'mailer.send', 'webhooks.send', 'transfers', 'operations', 'deposits', 'mails'],
   ],
   'a receiver that is gone': ['webhooks.send', 'mailer.send', 'webhooks', 'mails', 'deliveries'],
+  'an alert that fires': [
+    ...['mailer.send', 'webhooks.send', 'alerts', 'alert_servers', 'alert_firings', 'events', 'mails'],
+  ],
   'mails over SMTP': ['mailer.send', 'mails'],
   'the deletion of an account with a server': [
     ...['compute.remove', 'mailer.send', 'customers', 'tasks', 'operations', 'mails'],

@@ -2,7 +2,6 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { Service } from '../context.ts';
 import { ACTION_INVARIANTS } from './actions.ts';
-import { ALERT_INVARIANTS } from './alerts.ts';
 import { AUDIT_INVARIANTS } from './audit-chain.ts';
 import { CALENDAR_INVARIANTS } from './calendar.ts';
 import type { Invariant } from './invariant.ts';
@@ -14,7 +13,7 @@ import {
 } from './inventory.ts';
 import { LOST_HOST_INVARIANTS } from './lost-hosts.ts';
 import { MONEY_INVARIANTS, TOPUP_INVARIANTS } from './money.ts';
-import { RECORD_INVARIANTS, WEBHOOK_INVARIANTS } from './records.ts';
+import { ALERT_INVARIANTS, RECORD_INVARIANTS, WEBHOOK_INVARIANTS } from './records.ts';
 import { SERVER_INVARIANTS } from './servers.ts';
 
 export const INVARIANTS: readonly Invariant[] = [

@@ -40,7 +40,7 @@ export function alertsView(data: {
       ? table({ caption: 'Alerts', columns: ['Name', 'Condition', 'Servers', 'Status'], rows })
       : emptyState(
           'No alerts yet.',
-          'An alert sends you an email when the load of a server is high, or a server is down. Create one below.',
+          'An alert emails you when the load of a server is high, or a server is down. Create one below.',
         );
   return {
     title: 'Alerts',

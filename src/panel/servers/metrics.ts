@@ -10,7 +10,7 @@ import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { type ServerPage, serverView } from './layout.ts';
 
-/** The selectable periods: their length, the step of their values, and the minutes that a table row averages. */
+/** The selectable periods: length, step of the values, and minutes that a table row averages. */
 const PERIODS = {
   '1h': { name: '1 hour', hours: 1, stepS: 60, rowMinutes: 2 },
   '6h': { name: '6 hours', hours: 6, stepS: 60, rowMinutes: 15 },

@@ -6,9 +6,9 @@ import { DisplayName, Id, Labels, nullable, oneOf, ShownLabels, Time } from './p
 
 const METRIC = oneOf(ALERT_METRIC_NAMES, {
   description:
-    '`cpu_pct`, `ram_pct`: percent of the server’s CPUs and memory. `disk_write_bps`, `net_out_bps`: bytes per ' +
-    'second. `transfer_pct`: percent of the plan’s monthly transfer. `unreachable`: the server should run, and ' +
-    'we do not see its machine running.',
+    '`cpu_pct`, `ram_pct`: percent of CPUs and memory. `disk_write_bps`, `net_out_bps`: bytes per second. ' +
+    '`transfer_pct`: percent of the plan’s monthly transfer. `unreachable`: the server should run, and we ' +
+    'do not see its machine running.',
 });
 const COMPARE = oneOf(ALERT_COMPARISONS, { description: 'Above (`gt`) or below (`lt`) the value.' });
 const VALUE = 'In the unit of the metric.';

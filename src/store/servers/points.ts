@@ -105,7 +105,7 @@ export async function markSilent(
   );
 }
 
-/** A server that need not run is not silent: it starts anew when it runs again. */
+/** A server that need not run is not silent: its silence starts again. */
 export async function forgetSilenceOfStopped(tx: Sql): Promise<void> {
   await tx.run(
     `update samplings g set silent_since = null from servers s

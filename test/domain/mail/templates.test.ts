@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { parseMailData, serializeMailData } from '../../../src/domain/mail/enqueue.ts';
 import { renderKeyUnusable, renderMail } from '../../../src/domain/mail/render.ts';
 import { MAIL_KINDS, MAILS, type MailData, type MailKind } from '../../../src/spec/mails.ts';
+import { FIRED_PHRASES, firedAlerts } from './fired-alerts.ts';
 
 const PANEL = { baseUrl: 'https://panel.example' };
 const LINE_MAX_CHARS = 78;
@@ -34,17 +35,7 @@ function sample(name: string): MailData {
     },
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
-    alerts_fired: {
-      firedAt: NOW,
-      alerts: [
-        { name, server: name, metric: 'cpu_pct', compare: 'gt', value: 90, window: '10m' },
-        { name, server: 'b', metric: 'net_out_bps', compare: 'lt', value: 5_000, window: '1h' },
-        { name, server: 'c', metric: 'transfer_pct', compare: 'gt', value: 80, window: '5m' },
-        { name, server: 'd', metric: 'unreachable', compare: null, value: null, window: '5m' },
-      ],
-      more: 3,
-      isLast: true,
-    },
+    alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },
     topup_credited: {
       ...{ topup: 'top_abc', coin: name, creditedCents: 10_000n, bonusCents: 3_000n },
@@ -91,17 +82,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
       'https://panel.example/topup?amount=30.00',
     ],
   ],
-  alerts_fired: [
-    '7 alerts fired',
-    'at 2026-03-01 12:30 UTC',
-    'server web-1: CPU above 90% for 10 minutes.',
-    'server b: Outbound traffic below 5000 bytes per second for 60 minutes.',
-    'server c: Transfer of the month is above 80%.',
-    'server d: its machine has not been seen running for 5 minutes.',
-    '3 more are not listed here.',
-    'the last email about alerts for up to an hour',
-    'https://panel.example/alerts',
-  ],
+  alerts_fired: FIRED_PHRASES,
   server_ends: [
     'web-1 will not renew',
     'paid until 2026-03-08 12:30 UTC',

@@ -95,10 +95,12 @@ async function createStoredData(api: V1Client): Promise<void> {
     await api.post(`/servers/${server.id}/snapshots`),
     await api.post(`/servers/${server.id}/snapshots`, { expires_at: '2099-01-31T12:00:00Z' }),
     await api.post('/firewall/groups', { name: 'web', default_action: 'drop', applied_to: [server.id] }),
+    // It fires: the load of a simulated machine is above 0.
+    await api.post('/alerts', { name: 'load', metric: 'cpu_pct', value: 0, servers: [server.id] }),
   ];
   assert.deepEqual(
     responses.map(({ status }) => status),
-    [201, 200, 201, 201, 201],
+    [201, 200, 201, 201, 201, 201],
   );
 }
 

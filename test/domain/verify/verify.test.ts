@@ -207,6 +207,8 @@ const BREAKS: Record<string, readonly string[]> = {
     `update deliveries set attempt = attempt + 6`,
     `update deliveries set status = 'pending' where attempt > 1`,
   ],
+  'alerts fire for servers of their customer': [`update alerts set enabled = false`],
+  'alerts list servers of their customer': [`update alerts set customer_id = gen_random_uuid()`],
   'stored responses are complete': [
     `update idempotency set answer = ''`,
     `update idempotency set fingerprint = ''`,

@@ -1,6 +1,6 @@
 /** Lists that a quota bounds. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
-import { pageAlerts } from '../../../src/store/alerts/alerts.ts';
+import { pageAlerts } from '../../../src/store/servers/alerts.ts';
 import { pageTokens } from '../../../src/store/customers/tokens.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
 import { pageVisibleImages } from '../../../src/store/images/visible.ts';

@@ -87,8 +87,8 @@ const create = command({
   name: 'alert create',
   about: 'Create an alert on a metric of servers',
   help:
-    'Watch servers by name, by label, or all of them. An alert sends an event and an email when every minute\n' +
-    'of its window meets the condition. unreachable needs no value.',
+    'Watch servers by name, by label, or all of them. An alert sends an event and an email when every\n' +
+    'minute of its window meets the condition. unreachable needs no value.',
   operations: ['alerts.create', ...FIND_SERVER],
   options: {
     name: requiredText('name', 'Name'),

@@ -14,6 +14,7 @@ export class Alerts extends Resource {
     return this.transport.run((api) => api.POST('/alerts', { body }), options);
   }
 
+  /** `firing` has the servers for which the condition is met now. */
   get(id: string, options?: CallOptions): Promise<Alert> {
     return this.transport.run((api) => api.GET('/alerts/{id}', byId(id)), options);
   }
@@ -23,6 +24,7 @@ export class Alerts extends Resource {
     return this.transport.run((api) => api.PATCH('/alerts/{id}', { ...byId(id), body }), options);
   }
 
+  /** Its firings are resolved first. */
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.remove((api) => api.DELETE('/alerts/{id}', byId(id)), options);
   }

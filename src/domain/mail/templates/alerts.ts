@@ -32,7 +32,8 @@ function describeAlert({ name, server, metric, compare, value, window }: FiredAl
   const subject = `${sanitizeLine(name)}, server ${sanitizeLine(server)}`;
   const minutes = `${ALERT_WINDOWS[window]} minutes`;
   if (value === null) return `${subject}: its machine has not been seen running for ${minutes}.`;
-  const bound = `${compare === 'lt' ? 'below' : 'above'} ${value}${unit === 'percent' ? '%' : ' bytes per second'}`;
+  const amount = `${value}${unit === 'percent' ? '%' : ' bytes per second'}`;
+  const bound = `${compare === 'lt' ? 'below' : 'above'} ${amount}`;
   return metric === 'transfer_pct'
     ? `${subject}: ${title} is ${bound}.`
     : `${subject}: ${title} ${bound} for ${minutes}.`;

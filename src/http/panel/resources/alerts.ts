@@ -1,5 +1,5 @@
 /** Alert pages. */
-import { findAlert, listAlerts } from '../../../domain/alerts/read.ts';
+import { findAlert, listAlerts } from '../../../domain/servers/alerts/read.ts';
 import { alertsView, alertView } from '../../../panel/resources/alerts.ts';
 import { ALERT_METRIC_NAMES, hasValue } from '../../../spec/alerts.ts';
 import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
@@ -12,7 +12,7 @@ import { type PageContext, type PanelPage, page, restForm } from '../page-types.
 
 const alertPath = (id: string): string => resourcePath(PANEL_PATHS.alerts, id);
 
-/** Leaves out what the chosen metric and selection do not use: without scripts, a form sends all its fields. */
+/** Leaves out what the chosen metric and selection do not use: a form without scripts sends all fields. */
 function readAlert(form: Form): object {
   const metric = ALERT_METRIC_NAMES.find((name) => name === field(form, 'metric'));
   const isCompared = metric === undefined || hasValue(metric);

@@ -1,6 +1,7 @@
 /** The overview page of a server, with power actions and the console. */
-import { listFiringAlerts } from '../../../domain/alerts/read.ts';
+
 import { getImage } from '../../../domain/images/read.ts';
+import { listFiringAlerts } from '../../../domain/servers/alerts/read.ts';
 import { openConsole } from '../../../domain/servers/console.ts';
 import {
   type DescribedServer,

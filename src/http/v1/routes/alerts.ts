@@ -1,6 +1,6 @@
 /** Alerts on metrics of servers. */
-import { createAlert, deleteAlert, updateAlert } from '../../../domain/alerts/change.ts';
-import { findAlert, listAlerts } from '../../../domain/alerts/read.ts';
+import { createAlert, deleteAlert, updateAlert } from '../../../domain/servers/alerts/change.ts';
+import { findAlert, listAlerts } from '../../../domain/servers/alerts/read.ts';
 import { ALERT_METRIC_NAMES } from '../../../spec/alerts.ts';
 import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
 import { Alert, CreateAlert, UpdateAlert } from '../../../spec/schemas/alert.ts';
@@ -62,8 +62,8 @@ export const ALERT_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Update an alert',
     description:
-      'A changed condition is evaluated anew: what fired by the previous one is resolved. So is what an alert ' +
-      'fired for when you disable it.',
+      'If the condition changes, the alert no longer fires until the new condition is met. A disabled alert ' +
+      'does not fire.',
     errorStatuses: [422],
     audit: 'alert.update',
     body: UpdateAlert,
@@ -77,7 +77,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     path: '/alerts/{id}',
     scope: 'write',
     summary: 'Delete an alert',
-    description: 'What it fired for is resolved.',
+    description: 'If it fires for servers, it is resolved first.',
     status: 204,
     audit: 'alert.delete',
     reply: null,

@@ -97,7 +97,7 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     summary: 'Retrieve the metrics of a server',
     description:
       'Averages by the hour for 30 days, where the current hour covers the time so far. With `step_s`, ' +
-      'averages by five minutes for 48 hours, or by the minute for 6 hours. A step without a sample is missing.',
+      'averages by five minutes for 48 hours, or by the minute for 6 hours. Steps without data are missing.',
     query: MetricsQuery,
     reply: Metrics,
     run: ({ service, actor, params, query }) => getMetrics(service, actor, params.id, query.step_s),

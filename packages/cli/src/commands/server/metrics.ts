@@ -44,8 +44,8 @@ export const metrics = command({
   name: 'server metrics',
   about: 'Show the load of a server: current, average, and maximum',
   help:
-    'Values are means of an hour, or with --step of five minutes (the last 48 hours) or of a minute (the last ' +
-    '6 hours). JSON output contains the whole API object, regardless of --hours.',
+    'Values are means of an hour, or with --step of five minutes (48 hours) or of a minute (6 hours).\n' +
+    'JSON output contains the whole API object, regardless of --hours.',
   operations: ['servers.metrics', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {

@@ -1,7 +1,7 @@
 /**
  * Sums of hours and minutes, stored next to the machine's disks. A small file holds the current hour, the
- * latest minutes, and the last reading, and is written every minute. Finished hours move to a larger file once an hour. A kill in between leaves an
- * hour in both files; the small file then has the correct value.
+ * latest minutes, and the last reading, and is written every minute. Finished hours move to a larger file
+ * once an hour. A kill in between leaves an hour in both files; the small file then has the correct value.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../kernel/time.ts';
 import { readJson, writeJson } from '../files.ts';

@@ -3,8 +3,9 @@
  * with the stored samples.
  */
 import type { Sql } from '../../kernel/sql.ts';
+import type { AlertMetric } from '../../spec/alerts.ts';
 import { POINT_SERIES } from '../../spec/metrics.ts';
-import { POINT_WIDTH } from '../servers/points.ts';
+import { POINT_WIDTH } from './points.ts';
 
 export interface FiringChange {
   readonly alert_id: string;
@@ -20,13 +21,16 @@ const WINDOW = `p.window_min * interval '1 minute'`;
 const TIB_SQL = '1099511627776.0';
 
 /** The place of a metric in a point, from 1, and its factor. */
-const PLACE = `case p.metric when 'cpu_pct' then ${placeOf('cpu_pct')} when 'ram_pct' then ${placeOf('ram_mb')}
-  when 'disk_write_bps' then ${placeOf('disk_write_bps')} when 'net_out_bps' then ${placeOf('net_out_bps')} end`;
+const PLACES: Readonly<Partial<Record<AlertMetric, (typeof POINT_SERIES)[number]>>> = {
+  cpu_pct: 'cpu_pct',
+  ram_pct: 'ram_mb',
+  disk_write_bps: 'disk_write_bps',
+  net_out_bps: 'net_out_bps',
+};
+const PLACE = `case p.metric ${Object.entries(PLACES)
+  .map(([metric, series]) => `when '${metric}' then ${POINT_SERIES.indexOf(series) + 1}`)
+  .join(' ')} end`;
 const FACTOR = `case p.metric when 'ram_pct' then 100.0::float8 / p.ram_mb else 1 end`;
-
-function placeOf(name: (typeof POINT_SERIES)[number]): number {
-  return POINT_SERIES.indexOf(name) + 1;
-}
 
 const violates = (value: string) =>
   `case p.compare when 'gt' then ${value} > p.value else ${value} < p.value end`;

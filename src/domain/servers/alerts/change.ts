@@ -6,11 +6,12 @@ import {
   notFound,
   requireQuota,
   unknownReference,
-} from '../../kernel/fail.ts';
-import { formatId, newId, parseId } from '../../kernel/ids.ts';
-import type { Sql } from '../../kernel/sql.ts';
-import { ALERT_METRICS, ALERT_WINDOWS, hasValue } from '../../spec/alerts.ts';
-import type { Alert, CreateAlert, UpdateAlert } from '../../spec/schemas/alert.ts';
+} from '../../../kernel/fail.ts';
+import { formatId, newId, parseId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { ALERT_METRICS, ALERT_WINDOWS, hasValue } from '../../../spec/alerts.ts';
+import type { Alert, CreateAlert, UpdateAlert } from '../../../spec/schemas/alert.ts';
+import { lockCustomer } from '../../../store/customers/customers.ts';
 import {
   type AlertRow,
   countAlerts,
@@ -21,16 +22,15 @@ import {
   lockListedServers,
   setAlertServers,
   updateAlert as updateRow,
-} from '../../store/alerts/alerts.ts';
-import { lockCustomer } from '../../store/customers/customers.ts';
-import type { CustomerActor, Service } from '../context.ts';
-import { recordAudit } from '../record.ts';
+} from '../../../store/servers/alerts.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import { recordAudit } from '../../record.ts';
 import { alertObject } from './read.ts';
 import { resolveAlert } from './record.ts';
 
 type Rule = Pick<AlertRow, 'metric' | 'compare' | 'value' | 'window_min'>;
 
-/** Fails with `limit_reached` {limit}, and with `unknown_reference` for a server that is not the customer's. */
+/** Fails with `limit_reached` {limit}, and with `unknown_reference` for another customer's server. */
 export async function createAlert(service: Service, actor: CustomerActor, body: CreateAlert): Promise<Alert> {
   requireOneSelection(body, { isNew: true });
   const { customerId } = actor;
@@ -60,7 +60,7 @@ export async function createAlert(service: Service, actor: CustomerActor, body: 
 
 /**
  * Changes the given fields. If the rule changes or the alert is disabled, it no longer fires: a changed rule
- * is evaluated anew. Servers that are no longer selected are left to the next evaluation.
+ * is evaluated from the start. Servers that are no longer selected are left to the next evaluation.
  */
 export async function updateAlert(
   service: Service,
@@ -138,7 +138,7 @@ async function requireServers(
   return [...new Set(ids)];
 }
 
-/** The rule after a request. A metric that is compared needs a value; one that is not refuses it. */
+/** The rule after a request. A metric that is compared needs a value; `unreachable` refuses it. */
 function ruleFrom(body: UpdateAlert, current: Rule | null): Rule {
   const metric = body.metric ?? current?.metric ?? 'unreachable';
   const window_min = body.window ? ALERT_WINDOWS[body.window] : (current?.window_min ?? ALERT_WINDOWS['5m']);

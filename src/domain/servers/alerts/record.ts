@@ -1,12 +1,12 @@
 /** Records that alerts begin or cease to fire: one event for each alert and server. */
-import { notFound } from '../../kernel/fail.ts';
-import type { Sql } from '../../kernel/sql.ts';
-import type { Alert } from '../../spec/schemas/alert.ts';
-import { findAlert } from '../../store/alerts/alerts.ts';
-import { deleteFiringsForServer, deleteFiringsOfAlert } from '../../store/alerts/firings.ts';
-import { findServer, type ServerRow } from '../../store/servers/servers.ts';
-import { recordEvent } from '../record.ts';
-import { serverObject } from '../servers/object.ts';
+import { notFound } from '../../../kernel/fail.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import type { Alert } from '../../../spec/schemas/alert.ts';
+import { findAlert } from '../../../store/servers/alerts.ts';
+import { deleteFiringsForServer, deleteFiringsOfAlert } from '../../../store/servers/firings.ts';
+import { findServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { recordEvent } from '../../record.ts';
+import { serverObject } from '../object.ts';
 import { alertObject } from './read.ts';
 
 interface FiringEvent {

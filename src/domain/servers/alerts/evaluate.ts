@@ -3,10 +3,11 @@
  * customer are found again under the lock of the alerts, so that processes that evaluate at the same time, or
  * a repeated run, record none twice.
  */
-import { newId } from '../../kernel/ids.ts';
-import type { Sql } from '../../kernel/sql.ts';
-import { HOUR_MS } from '../../kernel/time.ts';
-import { LIMITS } from '../../spec/limits.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { HOUR_MS } from '../../../kernel/time.ts';
+import { LIMITS } from '../../../spec/limits.ts';
+import { countMailsSince } from '../../../store/customers/mail-links.ts';
 import {
   deleteFirings,
   type FiringChange,
@@ -15,10 +16,9 @@ import {
   listAlertCustomers,
   lockAlerts,
   lockFreeServers,
-} from '../../store/alerts/firings.ts';
-import { countMailsSince } from '../../store/customers/mail-links.ts';
-import type { Service } from '../context.ts';
-import { enqueueMail } from '../mail/enqueue.ts';
+} from '../../../store/servers/firings.ts';
+import type { Service } from '../../context.ts';
+import { enqueueMail } from '../../mail/enqueue.ts';
 import { FiringRecorder } from './record.ts';
 
 /** Customers whose alerts are compared in one statement. */

@@ -1,17 +1,17 @@
 /** Reads a customer's alerts; another customer's alert is not found. */
-import { notFound } from '../../kernel/fail.ts';
-import { formatId, parseId } from '../../kernel/ids.ts';
-import { formatRfc3339 } from '../../kernel/time.ts';
-import { ALERT_WINDOW_NAMES, ALERT_WINDOWS, type AlertWindow, hasValue } from '../../spec/alerts.ts';
-import type { Page, PageRequest } from '../../spec/lists.ts';
-import type { Alert } from '../../spec/schemas/alert.ts';
+import { notFound } from '../../../kernel/fail.ts';
+import { formatId, parseId } from '../../../kernel/ids.ts';
+import { formatRfc3339 } from '../../../kernel/time.ts';
+import { ALERT_WINDOW_NAMES, ALERT_WINDOWS, type AlertWindow, hasValue } from '../../../spec/alerts.ts';
+import type { Page, PageRequest } from '../../../spec/lists.ts';
+import type { Alert } from '../../../spec/schemas/alert.ts';
 import {
   findAlert as findRow,
   listAlertsFiringFor,
   pageAlerts,
   type ShownAlertRow,
-} from '../../store/alerts/alerts.ts';
-import type { CustomerActor, Service } from '../context.ts';
+} from '../../../store/servers/alerts.ts';
+import type { CustomerActor, Service } from '../../context.ts';
 
 /** Returns an alert by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function findAlert(service: Service, actor: CustomerActor, shownId: string): Promise<Alert> {

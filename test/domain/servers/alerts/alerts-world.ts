@@ -1,16 +1,16 @@
-/** A service with running servers, whose samples a test decides, and the job that evaluates alerts on them. */
+/** A service whose samples a test decides, and the job that evaluates alerts on them. */
 import assert from 'node:assert/strict';
-import { createAlert } from '../../../src/domain/alerts/change.ts';
-import { findAlert } from '../../../src/domain/alerts/read.ts';
-import type { CustomerActor, Service } from '../../../src/domain/context.ts';
-import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
-import { formatId } from '../../../src/kernel/ids.ts';
-import { MINUTE_MS } from '../../../src/kernel/time.ts';
-import type { MinuteSample } from '../../../src/ports/compute.ts';
-import type { Alert, CreateAlert } from '../../../src/spec/schemas/alert.ts';
-import { sampleJob } from '../../../src/workers/jobs.ts';
-import { sampleMinutesJob } from '../../../src/workers/sample-minutes.ts';
-import { startTestService, type TestService } from '../../support/test-service.ts';
+import type { CustomerActor, Service } from '../../../../src/domain/context.ts';
+import { createAlert } from '../../../../src/domain/servers/alerts/change.ts';
+import { findAlert } from '../../../../src/domain/servers/alerts/read.ts';
+import { deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
+import { formatId } from '../../../../src/kernel/ids.ts';
+import { MINUTE_MS } from '../../../../src/kernel/time.ts';
+import type { MinuteSample } from '../../../../src/ports/compute.ts';
+import type { Alert, CreateAlert } from '../../../../src/spec/schemas/alert.ts';
+import { sampleJob } from '../../../../src/workers/jobs.ts';
+import { sampleMinutesJob } from '../../../../src/workers/sample-minutes.ts';
+import { startTestService, type TestService } from '../../../support/test-service.ts';
 
 export interface AlertsWorld extends Pick<TestService, 'db' | 'clock' | 'close'> {
   readonly world: TestService;
@@ -83,8 +83,8 @@ export async function alertsWorld(): Promise<AlertsWorld> {
     },
     events: async () => {
       const rows = await world.db.rows<{ place: bigint; type: string; server: string; alert: string | null }>(
-        `select place, type, data -> 'server' ->> 'id' as server, data -> 'alert' ->> 'id' as alert from events
-          where type like 'alert.%' and place > $1 order by place`,
+        `select place, type, data -> 'server' ->> 'id' as server, data -> 'alert' ->> 'id' as alert
+           from events where type like 'alert.%' and place > $1 order by place`,
         [eventsSeen],
       );
       eventsSeen = rows.at(-1)?.place ?? eventsSeen;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { deleteAlert, updateAlert } from '../../../src/domain/alerts/change.ts';
-import { evaluateAlerts } from '../../../src/domain/alerts/evaluate.ts';
-import { destroyServer } from '../../../src/domain/servers/operations/destroy.ts';
-import { patchServer } from '../../../src/domain/servers/update.ts';
-import { formatRfc3339 } from '../../../src/kernel/time.ts';
-import { LIMITS } from '../../../src/spec/limits.ts';
-import type { Alert } from '../../../src/spec/schemas/alert.ts';
+import { deleteAlert, updateAlert } from '../../../../src/domain/servers/alerts/change.ts';
+import { evaluateAlerts } from '../../../../src/domain/servers/alerts/evaluate.ts';
+import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
+import { patchServer } from '../../../../src/domain/servers/update.ts';
+import { formatRfc3339 } from '../../../../src/kernel/time.ts';
+import { LIMITS } from '../../../../src/spec/limits.ts';
+import type { Alert } from '../../../../src/spec/schemas/alert.ts';
 import { type AlertsWorld, alertsWorld, runMinute, shown } from './alerts-world.ts';
 
 describe('the evaluation of alerts', () => {
@@ -36,7 +36,7 @@ describe('the evaluation of alerts', () => {
   });
   const busy = (id: string, cpuPct = 95) => world.loads.set(id, { cpuPct });
 
-  it('an alert fires once every minute of its window is above the value, and ends with the first that is not', async () => {
+  it('an alert fires when each minute of its window exceeds the value, and ends otherwise', async () => {
     alert = await world.create({ servers: [shown(one), shown(two)] });
     busy(one);
     await world.pass(4);
@@ -122,7 +122,7 @@ describe('the evaluation of alerts', () => {
     await label(two, {});
   });
 
-  it('a server that is stopped ends its alerts, and one that is deleted does so at the latest with its last commit', async () => {
+  it('stopping a server ends its alerts, and so does deleting it', async () => {
     alert = await world.create({});
     const gone = await world.order();
     for (const id of [one, gone]) busy(id);
@@ -140,7 +140,7 @@ describe('the evaluation of alerts', () => {
     await world.world.assertInvariants();
   });
 
-  it('disabling, changing the rule, and deleting end what fires in the same commit; a new name does not', async () => {
+  it('disabling, a new rule, and deleting resolve in the same commit; a new name does not', async () => {
     const alerts = [await world.create({}), await world.create({}), await world.create({})];
     const [disabled, changed, deleted] = alerts.map(({ id }) => id);
     busy(one);
@@ -239,7 +239,7 @@ describe('alerts on what is not measured by the minute', () => {
     assert.deepEqual(await world.events(), [`alert.resolved ${shown(id)}`]);
   });
 
-  it('a machine that has no metrics but runs is not unreachable, and neither is one after an outage of ours', async () => {
+  it('neither a machine without metrics that runs nor an outage of the service is unreachable', async () => {
     world.loads.set(id, null);
     await world.pass(10);
     assert.deepEqual(await world.events(), []);

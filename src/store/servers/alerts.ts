@@ -28,7 +28,7 @@ export interface ShownAlertRow extends AlertRow {
 const COLUMNS = 'id, name, metric, compare, value, window_min, label_selector, enabled, created_at';
 const SHOWN_COLUMNS = `${COLUMNS},
   case when label_selector is null then
-    array(select t.server_id from alert_servers t where t.alert_id = a.id order by t.server_id) end as servers,
+    array(select t.server_id from alert_servers t where t.alert_id = a.id order by 1) end as servers,
   (select coalesce(jsonb_agg(jsonb_build_object('server', f.server_id, 'since', f.since)
                              order by f.since, f.server_id), '[]')
      from alert_firings f where f.alert_id = a.id) as firing`;
@@ -107,7 +107,7 @@ export async function lockAlert(tx: Sql, customerId: string, id: string): Promis
   );
 }
 
-/** Returns those of the customer's alerts that fire for the server, by name. The quota bounds their number. */
+/** Returns the customer's alerts that fire for the server, by name. The quota bounds their number. */
 export async function listAlertsFiringFor(
   sql: Sql,
   customerId: string,
