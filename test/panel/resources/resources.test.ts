@@ -1,6 +1,7 @@
 /** Tests of the panel's resource pages. The tests are in `resources/` and share one service. */
 import { after, before, describe } from 'node:test';
 import { startWorld, type World } from '../../support/world.ts';
+import { alertPages } from './alerts.ts';
 import { firewallPages } from './firewall.ts';
 import { type ResourceFixture, startResourceFixture } from './fixture.ts';
 import { imagePages } from './images.ts';
@@ -21,3 +22,4 @@ describe('protection in the panel', () => protectedServer(() => fixture));
 describe('firewall groups in the panel', () => firewallPages(() => fixture));
 describe('images in the panel', () => imagePages(() => fixture));
 describe('webhooks in the panel', () => webhookPages(() => fixture));
+describe('alerts in the panel', () => alertPages(() => fixture));

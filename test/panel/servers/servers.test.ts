@@ -267,6 +267,8 @@ describe('the other pages of a server', () => {
     const metrics = await panel.open(`${page}/metrics?period=7d`);
     assert.match(metrics.text, /alt="CPU, .* maximum [^"]*\."/);
     assert.match(textOf(metrics.text), /6-hour averages, newest first From CPU Memory Read/);
+    const fine = await panel.open(`${page}/metrics?period=1h`);
+    assert.match(textOf(fine.text), /2-minute averages, newest first From CPU/);
     for (const [, source = ''] of metrics.text.matchAll(/<img class="chart" src="([^"]+)"/g)) {
       const place = new URL(source.replaceAll('&#38;', '&'), world.url);
       const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
