@@ -62,8 +62,8 @@ export const ALERT_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Update an alert',
     description:
-      'If the condition changes, the alert no longer fires until the new condition is met. A disabled alert ' +
-      'does not fire.',
+      'If the condition changes, the alert no longer fires until the new condition is met. A disabled ' +
+      'alert does not fire.',
     errorStatuses: [422],
     audit: 'alert.update',
     body: UpdateAlert,
