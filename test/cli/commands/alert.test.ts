@@ -34,7 +34,7 @@ describe('skerry alert', () => {
     }
   });
 
-  it('alert update changes what is given, and alert list shows the servers for which alerts fire', async () => {
+  it('alert update changes given fields, and alert list shows for which servers alerts fire', async () => {
     const changed = await cli.json('alert', 'update', 'busy', '--value', '0', '--compare', 'gt');
     assert.deepEqual([changed.value, changed.servers], [0, [account.named['web-1']]]);
     await account.world.advance(600);
