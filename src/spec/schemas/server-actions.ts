@@ -21,7 +21,7 @@ export const RebootQuery = Type.Object(
     hard: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Forces a restart instead of asking the guest (ACPI).',
+        description: 'Does not ask the guest (ACPI) first.',
       }),
     ),
   },
@@ -41,7 +41,7 @@ export const RebuildBody = Type.Object(
       nullable(
         Type.String({
           description:
-            'cloud-init user data in Base64, at most 64 KiB decoded. Earlier user data is not applied again.',
+            'cloud-init user data in Base64, up to 64 KiB decoded. Earlier user data is not applied again.',
         }),
       ),
     ),
@@ -61,13 +61,10 @@ export const RestoreBody = Type.Object(
 
 export const RescuedServer = Type.Object({
   ...Server.properties,
-  rescue: Type.Object(
-    {
-      username: Type.Literal('root'),
-      password: Type.String({ description: 'Shown only once. Valid until the next restart.' }),
-    },
-    { description: 'Credentials of the rescue system.' },
-  ),
+  rescue: Type.Object({
+    username: Type.Literal('root'),
+    password: Type.String({ description: 'Shown only once. Valid until the next restart.' }),
+  }),
 });
 export type RescuedServer = Static<typeof RescuedServer>;
 
@@ -76,12 +73,12 @@ export const Console = Type.Object({
   url: Type.String({
     format: 'uri',
     description:
-      'A page with the screen of the server. It needs no sign-in, so do not share it. Its query parameter ' +
-      '`path` is the WebSocket (RFB) for other viewers. The first WebSocket connection uses the URL up.',
+      'A page with the screen of the server. It needs no sign-in: do not share it. Its query parameter ' +
+      '`path` is the WebSocket (RFB) for other viewers. The first connection uses it up.',
     examples: ['https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd'],
   }),
   expires_at: Time,
-  read_only: Type.Boolean({ description: 'Whether keyboard and pointer input is ignored.' }),
+  read_only: Type.Boolean({ description: 'Ignores keyboard and pointer input.' }),
 });
 export type Console = Static<typeof Console>;
 
@@ -92,7 +89,6 @@ export const MetricsQuery = Type.Object(
         type: 'integer',
         enum: [...METRICS_STEPS_S],
         default: METRICS_STEP_DEFAULT_S,
-        description: 'Seconds between two values.',
       }),
     ),
   },
@@ -110,14 +106,11 @@ export const Metrics = Type.Object({
   step_s: Type.Unsafe<MetricsStep>({ type: 'integer', enum: [...METRICS_STEPS_S] }),
   series: Type.Object({
     cpu_pct: series('Percent of all CPUs.'),
-    ram_mb: series(
-      'MiB in use, without caches that the system can free. ' +
-        'If the system has no virtio-balloon driver: the host memory that the server occupies.',
-    ),
-    disk_read_bps: series('Bytes per second.'),
-    disk_write_bps: series('Bytes per second.'),
-    net_in_bps: series('Bytes per second.'),
-    net_out_bps: series('Bytes per second.'),
+    ram_mb: series('MiB in use, without caches; without a virtio-balloon driver, host memory.'),
+    disk_read_bps: series('Bytes/s.'),
+    disk_write_bps: series('Bytes/s.'),
+    net_in_bps: series('Bytes/s.'),
+    net_out_bps: series('Bytes/s.'),
   }),
 });
 export type Metrics = Static<typeof Metrics>;

@@ -95,9 +95,7 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     path: '/servers/{id}/metrics',
     scope: 'read',
     summary: 'Retrieve the metrics of a server',
-    description:
-      'Averages by the hour for 30 days, where the current hour covers the time so far. With `step_s`, ' +
-      'averages by five minutes for 48 hours, or by the minute for 6 hours. Steps without data are missing.',
+    description: 'Hourly averages of 30 days. With `step_s` 300: of 48 hours, with 60: of 6 hours.',
     query: MetricsQuery,
     reply: Metrics,
     run: ({ service, actor, params, query }) => getMetrics(service, actor, params.id, query.step_s),
@@ -109,8 +107,7 @@ export const SERVER_DETAIL_ROUTES: readonly Route[] = [
     scope: 'write',
     summary: 'Set reverse DNS',
     description:
-      'Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes a host ' +
-      'name.',
+      'Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes one.',
     errorStatuses: [409, 422],
     audit: 'server.set_rdns',
     body: RdnsBody,
