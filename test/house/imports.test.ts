@@ -56,7 +56,7 @@ const LAYERS: Record<string, readonly string[]> = {
 /** The packages that each of packages/* is installed with, and may import. The SDK also runs in browsers. */
 const ALLOWED_PACKAGES: Record<string, RegExp> = {
   sdk: new RegExp(`^(?:${Object.keys(sdk.dependencies).join('|')})$`),
-  cli: new RegExp(`^(?:${Object.keys(cli.dependencies).join('|')}|node:.+)$`),
+  cli: new RegExp(`^(?:(?:${Object.keys(cli.dependencies).join('|')})(?:/.+)?|node:.+)$`),
 };
 
 /**
@@ -69,6 +69,8 @@ const RUNTIME_PACKAGES = new Set(Object.keys({ ...manifest.dependencies, ...mani
 const ALL_PACKAGES = new Set([
   ...RUNTIME_PACKAGES,
   ...Object.keys(manifest.devDependencies),
+  // Its tests use the client of the same package.
+  '@modelcontextprotocol/sdk',
   sdk.name,
   cli.name,
 ]);

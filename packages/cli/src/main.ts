@@ -1,5 +1,4 @@
 /** Entry point: parses the command line, runs one command, prints errors, and sets the exit code. */
-import { readFileSync } from 'node:fs';
 import { ApiError, Skerry, type SkerryError } from '@skerry/sdk';
 import type { Context } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
@@ -10,6 +9,7 @@ import { Output } from './output/output.ts';
 import { buildProgram, type GlobalOptions, insertSeparator } from './program.ts';
 import { Interrupt } from './terminal/interrupt.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
+import { readVersion } from './version.ts';
 
 export async function main(): Promise<void> {
   process.on('uncaughtException', exitImmediately);
@@ -69,9 +69,4 @@ function exitImmediately(error: Error & { readonly code?: string }): void {
     for (const line of explain(error)) process.stderr.write(`${line}\n`);
   }
   process.exit(EXIT_CODES[exit].code);
-}
-
-function readVersion(): string {
-  const file = new URL('../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 }

@@ -42,7 +42,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** No holder needs this long: an older lock belongs to a process that was killed. */
 const LOCK_STALE_MS = 3_000;
 
-function configPath(env: Env): string {
+export function configPath(env: Env): string {
   if (env.SKERRY_CONFIG) return env.SKERRY_CONFIG;
   return join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'skerry', 'config.json');
 }
