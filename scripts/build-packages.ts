@@ -1,8 +1,8 @@
 /**
- * Compiles packages/* to their `dist` folders: `npm run build`. Runs after `npm ci`, before tests and checks,
- * and before a package is packed. The compiler writes only what is outdated, and one build runs at a time: so
- * programs that use a package that is up to date never read a file that is being written. The files of an
- * outdated package are written in place.
+ * Compiles packages/* and integrations/pulumi to their `dist` folders: `npm run build`. Runs after `npm ci`,
+ * before tests and checks, and before a package is packed. The compiler writes only what is outdated, and one
+ * build runs at a time: so programs that use a package that is up to date never read a file that is being
+ * written. The files of an outdated package are written in place.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ function findCompiler(): string | null {
 /** Returns the exit code. Packages with errors are written too, for tests in the middle of a change. */
 function build(tsc: string): number {
   const code = run(tsc, ['--build', PACKAGES]);
-  for (const name of ['sdk', 'cli']) tidyOutput(join(PACKAGES, name));
+  for (const name of ['sdk', 'cli', '../integrations/pulumi']) tidyOutput(join(PACKAGES, name));
   return code;
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isBuiltin } from 'node:module';
 import { test } from 'node:test';
+import pulumi from '../../integrations/pulumi/package.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 import cli from '../../packages/cli/package.json' with { type: 'json' };
 import sdk from '../../packages/sdk/package.json' with { type: 'json' };
@@ -9,7 +10,8 @@ import { formatLocation, type ImportEdge, importEdges } from './import-edges.ts'
 
 /**
  * The layers of the source tree. A layer may import itself and the layers in its row, types included.
- * `src/config….ts`, `src/main.ts`, and `src/compose…` are separate layers, and so is each of packages/*.
+ * `src/config….ts`, `src/main.ts`, and `src/compose…` are separate layers, and so is each of packages/* and
+ * integrations/*.
  */
 const LAYERS: Record<string, readonly string[]> = {
   spec: [],
@@ -51,12 +53,14 @@ const LAYERS: Record<string, readonly string[]> = {
   ],
   sdk: [],
   cli: [],
+  pulumi: [],
 };
 
-/** The packages that each of packages/* is installed with, and may import. The SDK also runs in browsers. */
+/** The packages that each of these is installed with, and may import. The SDK also runs in browsers. */
 const ALLOWED_PACKAGES: Record<string, RegExp> = {
   sdk: new RegExp(`^(?:${Object.keys(sdk.dependencies).join('|')})$`),
   cli: new RegExp(`^(?:(?:${Object.keys(cli.dependencies).join('|')})(?:/.+)?|node:.+)$`),
+  pulumi: new RegExp(`^(?:${Object.keys(pulumi.dependencies).join('|')}|node:.+)$`),
 };
 
 /**
@@ -69,8 +73,9 @@ const RUNTIME_PACKAGES = new Set(Object.keys({ ...manifest.dependencies, ...mani
 const ALL_PACKAGES = new Set([
   ...RUNTIME_PACKAGES,
   ...Object.keys(manifest.devDependencies),
-  // Its tests use the client of the same package.
+  // Tests drive the CLI's MCP server and the Pulumi provider with clients of the same packages.
   '@modelcontextprotocol/sdk',
+  '@grpc/grpc-js',
   sdk.name,
   cli.name,
 ]);
@@ -88,10 +93,9 @@ function faults(rule: (edge: ImportEdge) => string | null): string[] {
 }
 
 function layerOf(path: string): string | undefined {
-  const match = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)|^packages\/([^/]+)\/src\//.exec(
-    path,
-  );
-  const layer = match?.[1] ?? match?.[2] ?? match?.[3];
+  const match = /^src\/(?:(compose|config|main)(?:-[^/]*)?\.ts$|([^/]+)\/)/.exec(path);
+  const [, ofPackage] = /^(?:packages|integrations)\/([^/]+)\/src\//.exec(path) ?? [];
+  const layer = match?.[1] ?? match?.[2] ?? ofPackage;
   return layer !== undefined && Object.hasOwn(LAYERS, layer) ? layer : undefined;
 }
 
@@ -120,16 +124,16 @@ function packageFault({ from, specifier, target }: ImportEdge): string | null {
 }
 
 function resolutionFault({ from, specifier, target }: ImportEdge): string | null {
-  const isShipped = /^(?:src|packages)\//.test(from);
+  const isShipped = /^(?:src|packages|integrations)\//.test(from);
   if (specifier === null) return isShipped ? 'cannot be checked' : null;
   if (target !== null) {
-    const isManifest = /^(?:packages\/\w+\/)?package\.json$/.test(target);
+    const isManifest = /^(?:(?:packages|integrations)\/\w+\/)?package\.json$/.test(target);
     return isManifest || (target.endsWith('.ts') && FILES.has(target))
       ? null
       : 'is not a .ts file of the project';
   }
   if (specifier.startsWith('node:')) return isBuiltin(specifier) ? null : 'is not part of Node';
-  if (from.startsWith('packages/')) return null; // packageFault reads their own package.json.
+  if (/^(?:packages|integrations)\//.test(from)) return null; // packageFault reads their own package.json.
   const declared = from.startsWith('src/') ? RUNTIME_PACKAGES : ALL_PACKAGES;
   return declared.has(packageName(specifier)) ? null : 'is not in package.json';
 }
@@ -158,7 +162,7 @@ function findImportCycles(): string[] {
 }
 
 test('every source file belongs to a layer', () => {
-  const shipped = [...FILES.keys()].filter((path) => /^(?:src|packages)\//.test(path));
+  const shipped = [...FILES.keys()].filter((path) => /^(?:src|packages|integrations)\//.test(path));
   assert.deepEqual(
     shipped.filter((path) => layerOf(path) === undefined),
     [],

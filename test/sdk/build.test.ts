@@ -25,10 +25,12 @@ const COPIED = [
   'packages/tsconfig.json',
   'packages/sdk/tsconfig.json',
   'packages/cli/tsconfig.json',
+  'integrations/pulumi/tsconfig.json',
 ];
 const OUTPUT = {
-  sdk: ['.tsbuildinfo', 'index.d.ts', 'index.js', 'part.d.ts', 'part.js'],
-  cli: ['.tsbuildinfo', 'index.js', 'part.js'],
+  'packages/sdk': ['.tsbuildinfo', 'index.d.ts', 'index.js', 'part.d.ts', 'part.js'],
+  'packages/cli': ['.tsbuildinfo', 'index.js', 'part.js'],
+  'integrations/pulumi': ['.tsbuildinfo', 'index.js', 'part.js'],
 };
 
 function copyPackages(test: TestContext): string {
@@ -39,10 +41,10 @@ function copyPackages(test: TestContext): string {
     cpSync(join(ROOT, path), join(folder, path));
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  for (const name of ['sdk', 'cli']) {
-    mkdirSync(join(folder, 'packages', name, 'src'));
-    writeFileSync(join(folder, 'packages', name, 'src/part.ts'), 'export const PART = 1;\n');
-    writeFileSync(join(folder, 'packages', name, 'src/index.ts'), "export { PART } from './part.ts';\n");
+  for (const name of Object.keys(OUTPUT)) {
+    mkdirSync(join(folder, name, 'src'));
+    writeFileSync(join(folder, name, 'src/part.ts'), 'export const PART = 1;\n');
+    writeFileSync(join(folder, name, 'src/index.ts'), "export { PART } from './part.ts';\n");
   }
   return folder;
 }
@@ -62,7 +64,7 @@ async function build(folder: string, env: NodeJS.ProcessEnv = process.env): Prom
 
 function assertBuilt(folder: string): void {
   for (const [name, files] of Object.entries(OUTPUT)) {
-    const dist = join(folder, 'packages', name, 'dist');
+    const dist = join(folder, name, 'dist');
     assert.deepEqual(readdirSync(dist).sort(), files);
     assert.equal(readFileSync(join(dist, 'part.js'), 'utf8'), 'export const PART = 1;\n');
   }

@@ -1,5 +1,5 @@
 /**
- * A folder outside of the project with packages/* as customers have them: packed and installed with their
+ * A folder outside of the project with our packages as customers have them: packed and installed with their
  * dependencies. Nothing is downloaded: the dependencies are packed from the local installation.
  */
 import { execFile } from 'node:child_process';
@@ -30,13 +30,19 @@ interface Manifest {
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** `names` are folders in packages/. */
-export async function installPacked(names: readonly ('sdk' | 'cli')[]): Promise<PackedFolder> {
+/** The packages, by name. */
+const FOLDERS = {
+  sdk: join(ROOT, 'packages/sdk'),
+  cli: join(ROOT, 'packages/cli'),
+  pulumi: join(ROOT, 'integrations/pulumi'),
+};
+
+export async function installPacked(names: readonly (keyof typeof FOLDERS)[]): Promise<PackedFolder> {
   const scratch = mkdtempSync(join(tmpdir(), 'skerry-packed-'));
   const [packed, folder] = [join(scratch, 'packed'), join(scratch, 'installed')];
   mkdirSync(packed);
   mkdirSync(folder);
-  const own = names.map((name) => join(ROOT, 'packages', name));
+  const own = names.map((name) => FOLDERS[name]);
   const ownNames = new Set(own.map((path) => readManifest(path).name));
   const others = [...collectDependencies(own)].filter((path) => !ownNames.has(readManifest(path).name));
   const tarballs = [];
@@ -86,7 +92,7 @@ function isPackage(path: string): boolean {
 
 /** Packs a folder and returns the tarball. Our own packages are compiled by their `prepack` script. */
 async function pack(folder: string, into: string): Promise<string> {
-  const own = folder.startsWith(join(ROOT, 'packages'));
+  const own = Object.values(FOLDERS).includes(folder);
   const scripts = own ? [] : ['--ignore-scripts'];
   const stdout = await npm(folder, ['pack', '--json', '--pack-destination', into, ...scripts]);
   const [{ filename } = { filename: '' }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {

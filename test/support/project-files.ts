@@ -11,7 +11,10 @@ const GENERATED = /(?:^|\/)(?:node_modules|data|coverage|dist|\.git)(?:\/|$)/;
 
 /** Returns every TypeScript file of the project. */
 export function readSources(): Tree {
-  return readTree(['src', 'packages', 'test', 'bench', 'scripts', 'docs', 'examples'], /\.ts$/);
+  return readTree(
+    ['src', 'packages', 'integrations', 'test', 'bench', 'scripts', 'docs', 'examples'],
+    /\.ts$/,
+  );
 }
 
 /**

@@ -84,7 +84,7 @@ describe('skerry mcp', () => {
     assert.ok(!Object.hasOwn(by.servers_stop?.inputSchema.properties ?? {}, 'confirm_code'));
   });
 
-  it('a list of tools contains only the ones that the scope of the token allows', async () => {
+  it('a list of tools contains only tools within the scope of the token', async () => {
     const names = async (assistant: Assistant) =>
       new Set((await assistant.client.listTools()).tools.map(({ name }) => name));
     const [all, write] = [await names(plain), await names(await start(await scoped('write')))];

@@ -8,7 +8,7 @@ export interface Effect {
   /** `adds`: nothing that exists is changed. */
   readonly kind: 'reads' | 'adds' | 'changes' | 'destroys';
   /**
-   * Completes `This will …` for a call that asks first; it returns null for one that does not. Without it, no
+   * Completes `This will …` for a call that asks first; it returns null for any other call. Without it, no
    * call asks. `name` is the resource.
    */
   readonly consequence?: (name: string, given: Arguments) => string | null;
