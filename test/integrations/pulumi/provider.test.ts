@@ -173,7 +173,8 @@ describe('the Pulumi provider', () => {
   it('an imported resource has the inputs that a program would set', async () => {
     const { inputs } = await engine.import('Server', 'web-1', account.named['web-1'] ?? '');
     assert.deepEqual(Object.keys(inputs).sort(), [
-      ...['autoRenew', 'billingMonths', 'image', 'name', 'plan', 'region', 'sshKeys'],
+      ...['autoRenew', 'billingMonths', 'firewallGroups', 'image', 'labels', 'name', 'plan', 'protection'],
+      ...['region', 'sshKeys', 'tags'],
     ]);
     const imported = await engine.import('FirewallGroup', 'web', account.named.web ?? '');
     const { note: _note, ...rule } = RULE;

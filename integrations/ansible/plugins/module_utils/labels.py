@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Labels of servers."""
+"""Labels of servers and volumes."""
 
 
 def label_texts(labels):

@@ -43,6 +43,9 @@ options:
     description:
       - File system on the volume. For your records, and fixed after creation. Volumes are not formatted.
     type: str
+  labels:
+    description: Labels of the volume. Replaces all labels.
+    type: dict
   protection:
     description:
       - Protects the volume against mistakes. Lift the protection in a task before the task that deletes it.
@@ -115,6 +118,7 @@ volume:
 
 from ansible_collections.skerry.cloud.plugins.module_utils.client import Failure
 from ansible_collections.skerry.cloud.plugins.module_utils.find import SERVER, VOLUME, find_own, require_named
+from ansible_collections.skerry.cloud.plugins.module_utils.labels import label_texts
 from ansible_collections.skerry.cloud.plugins.module_utils.module import WAIT_OPTIONS, execute, view
 from ansible_collections.skerry.cloud.plugins.module_utils.protection import (
     DELETE, predict, protection_patch, require_unprotected, wanted_protection)
@@ -130,13 +134,15 @@ OPTIONS = dict(
     server={'type': 'str'},
     encrypted={'type': 'bool'},
     filesystem={'type': 'str'},
+    labels={'type': 'dict'},
     protection=DELETE,
     force={'type': 'bool', 'default': False},
 )
-DIFF_FIELDS = ('name', 'size_gb', 'region', 'attached_to', 'encrypted', 'filesystem', 'protection')
+DIFF_FIELDS = ('name', 'size_gb', 'region', 'attached_to', 'encrypted', 'filesystem', 'labels', 'protection')
 
 
 def manage_volume(run):
+    run.params['labels'] = label_texts(run.params['labels'])
     state = run.params['state']
     if run.params['server'] is not None and state != 'attached':
         raise Failure('server is allowed only with state=attached')
@@ -171,18 +177,18 @@ def create(run, server):
     if server is not None and run.params['region'] is None:
         run.params['region'] = server['region']
     body = run.require('volume', ('name', 'size_gb', 'region'))
-    body.update((option, run.params[option]) for option in ('encrypted', 'filesystem')
+    body.update((option, run.params[option]) for option in ('encrypted', 'filesystem', 'labels')
                 if run.params[option] is not None)
     if wanted_protection(run):
         body['protection'] = wanted_protection(run)
     predicted = dict({'object': 'volume', 'id': None, 'attached_to': None, 'device': None, 'encrypted': False,
-                      'filesystem': None}, **body)
+                      'filesystem': None, 'labels': {}}, **body)
     return run.change(predicted, lambda: run.client.post('/volumes', body))
 
 
 def update(run, found):
     run.refuse_changes('volume', found, ('region', 'encrypted', 'filesystem'))
-    patch = dict(run.differences(found, ('name', 'size_gb')), **protection_patch(run, found))
+    patch = dict(run.differences(found, ('name', 'size_gb', 'labels')), **protection_patch(run, found))
     if patch.get('size_gb', found['size_gb']) < found['size_gb']:
         raise Failure('size_gb: the volume %s has %d GiB and cannot shrink to %d'
                       % (found['name'], found['size_gb'], patch['size_gb']))

@@ -121,7 +121,7 @@ export function predict({ inputs, outputs }: Resource, news: Values, olds: Value
  */
 export function readInputs({ inputs }: Resource, state: Values, olds: Values | null): Values {
   const names = Object.keys(inputs).filter((name) =>
-    olds === null || Object.keys(olds).length === 0 ? !isDefault(state[name]) : olds[name] !== undefined,
+    olds === null || Object.keys(olds).length === 0 ? isSet(state[name]) : olds[name] !== undefined,
   );
   return Object.fromEntries(
     names.map((name) => [name, pick(olds?.[name], state[name] ?? olds?.[name] ?? null)]),
@@ -134,8 +134,8 @@ function pick(old: Value | undefined, current: Value): Value {
   return Object.fromEntries(Object.keys(old).map((name) => [name, current[name] ?? null]));
 }
 
-function isDefault(value: Value | undefined): boolean {
-  if (value === undefined || value === null || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isMap(value) && Object.values(value).every(isDefault);
+/** An input that is null, or whose members all are, cannot be told from one that the program omits. */
+function isSet(value: Value | undefined): boolean {
+  if (value === undefined || value === null) return false;
+  return !isMap(value) || Object.keys(value).length === 0 || Object.values(value).some((one) => one !== null);
 }

@@ -93,7 +93,7 @@ async function resolvePending(
   return { servers, finalDigests, pending };
 }
 
-async function fetchAll<T>(pages: Pages<T>): Promise<T[]> {
+export async function fetchAll<T>(pages: Pages<T>): Promise<T[]> {
   const items = await pages.all(RESOURCES_MAX + 1);
   if (items.length <= RESOURCES_MAX) return items;
   throw new Failure(

@@ -13,7 +13,7 @@ import { FIREWALL_GROUPS } from './firewall/groups.ts';
 import { FIREWALL_MEMBERS } from './firewall/members.ts';
 import { FIREWALL_RULES } from './firewall/rule.ts';
 import { IMAGE_COMMANDS } from './image.ts';
-import { mcp } from './integrations.ts';
+import { exportAccount, mcp } from './integrations.ts';
 import { LOGIN_COMMANDS } from './login.ts';
 import { PLAN_COMMANDS } from './plan.ts';
 import { quote } from './quote.ts';
@@ -94,6 +94,7 @@ export const COMMANDS: readonly Command[] = [
   account,
   limits,
   apply,
+  exportAccount,
   mcp,
   ...completionCommands(
     () => COMMANDS,

@@ -1,5 +1,6 @@
+/** Commands for other tools: assistants, and programs that manage infrastructure. */
 import { command } from '../command.ts';
-import { flag } from '../options.ts';
+import { flag, requiredText } from '../options.ts';
 
 export const mcp = command({
   name: 'mcp',
@@ -14,4 +15,20 @@ console URLs are written to files in the configuration folder, and not to the re
   example: 'skerry mcp --read-only < /dev/null',
   // Loaded on demand: no other command needs the protocol.
   run: async (context, options) => (await import('../mcp/server.ts')).serve(context, options),
+});
+
+const FORMATS = ['hcl', 'ansible', 'pulumi'] as const;
+
+export const exportAccount = command({
+  name: 'export',
+  about: 'Write the account as configuration: HCL, an Ansible playbook, or a Pulumi program',
+  help: `Prints servers, volumes, SSH keys, and firewall groups with their rules, labels, reverse DNS, and
+protection. The playbook uses the collection skerry.cloud and changes nothing in this account. The Pulumi
+program imports the resources. HCL is for reading and as a starting point: no tool of ours reads it. The
+output contains no secrets, and neither user data nor snapshots.`,
+  operations: ['servers.list', 'volumes.list', 'firewall_groups.list', 'ssh_keys.list', 'ssh_keys.get'],
+  options: { format: requiredText('format', 'Format of the configuration', { choices: FORMATS }) },
+  example: 'skerry export --format ansible > account.yml',
+  run: async (context, { format }) =>
+    (await import('../export/export.ts')).exportAccount(context, format as (typeof FORMATS)[number]),
 });
