@@ -1,6 +1,7 @@
 /**
  * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version,
- * and packs the SDK, the CLI, and the Ansible collection into `release/`. It does not publish or push.
+ * and packs the SDK, the CLI, the Pulumi provider, and the Ansible collection into `release/`. It does not
+ * publish or push.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,6 +68,7 @@ mkdirSync(`${ROOT}${OUTPUT}`);
 run('npm', 'pack', '--workspaces', '--pack-destination', OUTPUT);
 run('ansible-galaxy', 'collection', 'build', COLLECTION, '--output-path', OUTPUT);
 process.stdout.write(
-  `Tagged v${version} and packed the SDK, the CLI, and the Ansible collection into ${OUTPUT}/. ` +
+  `Tagged v${version} and packed the SDK, the CLI, the Pulumi provider, and the Ansible collection ` +
+    `into ${OUTPUT}/. ` +
     'Push with: git push --follow-tags\n',
 );

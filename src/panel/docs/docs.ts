@@ -46,6 +46,16 @@ export const GUIDES: readonly Guide[] = [
     summary: 'The collection skerry.cloud: playbooks with check mode and diff, and servers as inventory.',
   },
   {
+    name: 'pulumi',
+    title: 'Pulumi',
+    summary: 'The provider for Pulumi programs: previews, replacements, and the import of an account.',
+  },
+  {
+    name: 'assistants',
+    title: 'AI assistants',
+    summary: 'skerry mcp: tools for an assistant, with its token, your confirmation, and prices.',
+  },
+  {
     name: 'webhooks',
     title: 'Webhooks and the event stream',
     summary: 'Receive events, verify signatures, and handle retries. Receivers in four languages.',

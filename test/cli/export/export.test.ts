@@ -26,7 +26,7 @@ describe('skerry export', () => {
     const labels = { env: 'prod', note: TEMPLATE };
     const groups = { firewall_groups: [named.web] };
     await create('/servers', { ...order, ...groups, name: 'app-1', labels, tags: [TEMPLATE], user_data_b64 });
-    // Two servers of one name: they are told apart by their IDs.
+    // Two servers of one name: their IDs tell them apart.
     await create('/servers', { ...order, name: 'twin', protection: { delete: true }, auto_renew: false });
     await create('/servers', { ...order, name: 'twin', billing_months: 3 });
     await world.settle();

@@ -38,7 +38,7 @@ const without = (item: object, ...names: string[]) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
 const orNone = <T extends object>(value: T) => (Object.keys(value).length > 0 ? value : undefined);
 
-test('HCL has a block with the texts of each resource, whatever they contain', () => {
+test('HCL has a block with the texts of each resource, also if they look like HCL', () => {
   forEachAccount((account) => {
     const text = toHcl(account);
     assertVisible(text);

@@ -1,4 +1,4 @@
-/** Reads the subset of HCL that the export writes, by the rules of HCL's specification for quoted templates. */
+/** Reads the subset of HCL that the export writes, by the rules of HCL for quoted templates. */
 import assert from 'node:assert/strict';
 
 export interface Block {

@@ -129,7 +129,7 @@ describe('skerry mcp', () => {
     assert.match(text, /name: invalid_format[\s\S]*request ID: req_/);
     assert.match(await plain.fail('servers_get', { id: '../account' }), /^id is not an ID$/);
     assert.match(await plain.fail('servers_get'), /^missing arguments: id$/);
-    assert.match(await plain.fail('servers_list', { nmae: 'x' }), /^unknown arguments: nmae$/);
+    assert.match(await plain.fail('servers_list', { named: 'x' }), /^unknown arguments: named$/);
   });
 
   it('one call without a form destroys nothing, and a second one with its code does', async () => {

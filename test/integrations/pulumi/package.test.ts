@@ -73,10 +73,10 @@ describe('the Pulumi provider without an account', () => {
     const check = async (news: Values) =>
       (await engine.raw('CheckConfig', { urn: 'urn', news: toStruct(news) })).failures;
     assert.deepEqual(await check({ apiUrl: 'https://skerry.example', token: UNKNOWN }), []);
-    const wrong = await check({ apiUrl: 'not a URL', tokne: 'x' });
+    const wrong = await check({ apiUrl: 'not a URL', tokens: 'x' });
     assert.deepEqual(
       wrong.map(({ property }: { property: string }) => property),
-      ['tokne', 'apiUrl'],
+      ['tokens', 'apiUrl'],
     );
     const diff = async (olds: Values, news: Values) =>
       await engine.raw('DiffConfig', { old_inputs: toStruct(olds), news: toStruct(news) });

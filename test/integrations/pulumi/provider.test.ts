@@ -94,13 +94,13 @@ describe('the Pulumi provider', () => {
 
   it('wrong inputs fail the check with their property', async () => {
     const urn = urnOf('Server', 'x');
-    const failures = await engine.failures(urn, { plan: 1, region: 'par', imgae: 'x', sshKeys: 'k' });
+    const failures = await engine.failures(urn, { plan: 1, region: 'par', images: 'x', sshKeys: 'k' });
     assert.deepEqual(
       Object.fromEntries(
         failures.map((one: { property: string; reason: string }) => [one.property, one.reason]),
       ),
       {
-        imgae: 'there is no such property',
+        images: 'there is no such property',
         plan: 'a value of the type string is expected',
         image: 'a value is required',
         sshKeys: 'a list is expected',

@@ -134,7 +134,7 @@ function pick(old: Value | undefined, current: Value): Value {
   return Object.fromEntries(Object.keys(old).map((name) => [name, current[name] ?? null]));
 }
 
-/** An input that is null, or whose members all are, cannot be told from one that the program omits. */
+/** An input that is null, or whose members all are, is like an omitted input. */
 function isSet(value: Value | undefined): boolean {
   if (value === undefined || value === null) return false;
   return !isMap(value) || Object.keys(value).length === 0 || Object.values(value).some((one) => one !== null);

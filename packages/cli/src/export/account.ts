@@ -62,7 +62,7 @@ export function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.keys(value).length > 0 ? value : undefined;
 }
 
-/** Escapes whatever a file should not contain as it is, in the notation of JSON, YAML, and HCL. */
+/** Escapes invisible characters, in the notation of JSON, YAML, and HCL. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => {
     const code = one.codePointAt(0) ?? 0;

@@ -3,7 +3,7 @@ import type { FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
 import { type ExportedAccount, protectionOf, rdnsOf, referencesBy, unlessEmpty } from './account.ts';
 import { toYaml } from './yaml.ts';
 
-const HEADER = `# The account as a playbook of the collection skerry.cloud. In this account, it changes nothing:
+const HEADER = `# The account as a playbook of the collection skerry.cloud. It changes nothing here:
 #   ansible-playbook --check --diff account.yml
 # It contains no secrets and no user data.
 `;

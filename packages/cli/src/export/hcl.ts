@@ -1,8 +1,8 @@
 /** HCL blocks, one for each resource. No tool of ours reads them. */
 import { type ExportedAccount, escapeInvisible, protectionOf, rdnsOf, unlessEmpty } from './account.ts';
 
-const HEADER = `# The account as HCL, for reading and as a starting point. It contains no secrets and no user data.
-# IDs refer to the other blocks.
+const HEADER = `# The account as HCL, for reading and as a starting point. IDs refer to the other blocks.
+# It contains no secrets and no user data.
 `;
 
 type Attributes = Readonly<Record<string, unknown>>;

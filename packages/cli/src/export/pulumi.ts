@@ -3,7 +3,7 @@ import type { FirewallGroup, Server, Volume } from '@skerry/sdk';
 import { type ExportedAccount, protectionOf, rdnsOf, unlessEmpty } from './account.ts';
 import { toYaml } from './yaml.ts';
 
-const HEADER = `# The account as a Pulumi program. The first \`pulumi up\` imports the resources: check its preview first.
+const HEADER = `# The account as a Pulumi program. The first update imports the resources; check its preview.
 # Afterward, remove the import options. The program contains no secrets and no user data.
 `;
 

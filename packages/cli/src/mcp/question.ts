@@ -30,7 +30,7 @@ export async function questionFor(call: Call, quote: Quote | null): Promise<stri
   const charges = quote !== null && isCharged(quote);
   if (!charges && !consequence?.('', given)) return null;
   const name = await describeResource(call);
-  const action = consequence?.(name, given) ?? `${decapitalize(operation.summary)}${name ? `: ${name}` : ''}`;
+  const action = consequence?.(name, given) ?? `${lowerFirst(operation.summary)}${name ? `: ${name}` : ''}`;
   const details = formatArguments(operation, given);
   return [`This will ${action}.`, quote ? describePrice(quote) : '', details].filter(Boolean).join(' ');
 }
@@ -56,6 +56,6 @@ function formatArguments({ ids }: Operation, given: Arguments): string {
   return `Arguments: ${text.length > ARGUMENTS_MAX ? `${text.slice(0, ARGUMENTS_MAX)}…` : text}`;
 }
 
-function decapitalize(text: string): string {
+function lowerFirst(text: string): string {
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
