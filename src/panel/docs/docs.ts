@@ -51,7 +51,7 @@ export const GUIDES: readonly Guide[] = [
     summary: 'The provider for Pulumi programs: previews, replacements, and the import of an account.',
   },
   {
-    name: 'assistants',
+    name: 'mcp',
     title: 'AI assistants',
     summary: 'skerry mcp: tools for an assistant, with its token, your confirmation, and prices.',
   },

@@ -45,6 +45,8 @@ describe('the Ansible modules for resources', { skip: SKIP_SLOW }, () => {
     assert.deepEqual([created.volume.size_gb, created.volume.filesystem], [20, 'ext4']);
     const grown = await volume({ size_gb: 30 });
     assert.deepEqual([grown.diff.before.size_gb, grown.diff.after.size_gb], [20, 30]);
+    const labeled = await volume({ labels: { env: 'prod', copies: 2 } });
+    assert.deepEqual([labeled.diff.before.labels, labeled.volume.labels], [{}, { env: 'prod', copies: '2' }]);
     const attached = await volume({ state: 'attached', server: 'web-1' });
     assert.deepEqual([attached.volume.attached_to, attached.volume.device], [ids['web-1'], '/dev/vdb']);
     const moved = await volume({ state: 'attached', server: ids['web-2'] });
