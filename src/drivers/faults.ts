@@ -31,6 +31,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       observe: true,
       rebuild: true,
       restore: true,
+      resize: true,
       rescue: true,
       console: true,
       sample: true,

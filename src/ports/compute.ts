@@ -37,6 +37,9 @@ export interface MachineState {
   readonly crashed?: true;
 }
 
+/** The size of a machine. */
+export type MachineSize = Pick<MachineSpec, 'cpu' | 'ramMb' | 'diskGb'>;
+
 /** The credentials for the rescue system. */
 export interface RescueAccess {
   /** crypt(3) hash of root's one-time password. */
@@ -207,6 +210,12 @@ export interface ComputeDriver {
    * already uses the generation.
    */
   restore(spec: MachineSpec, snapshotId: string): Promise<void>;
+  /**
+   * Enlarges the disk at once, also of a machine that is on, and changes CPUs and memory from the next
+   * power-on. A disk never shrinks: returns its size. Throws `host`, without a change, if the host has no
+   * room.
+   */
+  resize(id: string, size: MachineSize): Promise<{ readonly diskGb: number }>;
   /** Boots the rescue system from any state, unless the machine already runs it with this password. */
   rescue(id: string, access: RescueAccess): Promise<void>;
   /**

@@ -50,6 +50,7 @@ export const ACTIONS = [
   'server.stop',
   'server.start',
   'server.restore',
+  'server.resize',
   'server.set_rdns',
   'server.freeze',
   // A legal hold.

@@ -215,6 +215,15 @@ export const FAILURES = {
     'conflict_state',
     'The resource is in a state that does not allow this operation.',
   ),
+  /** The resource would have to be in another state. Always with `field`. */
+  wrong_state: failure(
+    409,
+    'conflict_state',
+    'The resource is in a state that does not allow this operation.',
+    { issue: 'wrong_state' },
+  ),
+  /** Two things that do not fit each other. Always with `field`. */
+  mismatch: failure(200, 'unprocessable', 'These do not fit each other.', { issue: 'mismatch' }),
   /** Always with `field`. */
   protected: failure(409, 'conflict_state', 'This resource is protected.', { issue: 'protected' }),
   forbidden_scope: failure(

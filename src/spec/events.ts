@@ -16,6 +16,11 @@ export const EVENTS = {
   },
   'server.rebooted': { key: 'server', when: 'a reboot completed' },
   'server.rebuilt': { key: 'server', when: 'a rebuild from an image completed' },
+  'server.resized': {
+    key: 'server',
+    when: 'a server got another plan, or went back to the previous one because the resize failed',
+    additive: true,
+  },
   'server.suspended': {
     key: 'server',
     when: 'the cycle ended and could not be renewed, or the balance stayed negative; the server was stopped',
@@ -65,7 +70,11 @@ export const EVENTS = {
     when: 'a credit was taken back because its payment left the chain',
     additive: true,
   },
-  'billing.charged': { key: 'ledger_entry', scope: 'billing', when: 'a billing cycle was charged' },
+  'billing.charged': {
+    key: 'ledger_entry',
+    scope: 'billing',
+    when: 'a billing cycle was charged, or the rest of one for another plan',
+  },
   'billing.low_balance': {
     key: 'balance',
     scope: 'billing',

@@ -10,6 +10,7 @@ export const OPERATIONS = [
   'servers.rescue',
   'servers.stop',
   'servers.start',
+  'servers.resize',
   'servers.console',
   'servers.metrics',
   'servers.set_rdns',

@@ -49,6 +49,9 @@ export const SERVER_TRANSITIONS = [
   { from: 'stopped', trigger: 'restore', to: 'installing' },
   { from: 'running', trigger: 'reboot', to: 'running', event: 'server.rebooted' },
   { from: 'running', trigger: 'rescue', to: 'running', event: 'server.rebooted' },
+  // Of its plan, at the request. It may go back to the previous one.
+  { from: 'running', trigger: 'resize', to: 'running', event: 'server.resized' },
+  { from: 'stopped', trigger: 'resize', to: 'stopped', event: 'server.resized' },
   { from: 'running', trigger: 'stop', to: 'stopped', event: 'server.stopped' },
   // The guest shut itself down.
   { from: 'running', trigger: 'guest_went_off', to: 'stopped', event: 'server.stopped' },
@@ -77,6 +80,7 @@ export const SERVER_ACTIONS = {
   start: ['stopped', 'suspended'],
   rebuild: ['running', 'stopped'],
   restore: ['running', 'stopped'],
+  resize: ['running', 'stopped'],
   snapshot: ['running', 'stopped'],
   attach: ['running', 'stopped'],
   // Detaches a volume, or removes the server from a firewall group.
@@ -141,6 +145,7 @@ const ACTION_PHRASES: Record<ServerAction, string> = {
   start: 'start it',
   rebuild: 'rebuild it',
   restore: 'restore a snapshot',
+  resize: 'resize it',
   snapshot: 'create a snapshot',
   attach: 'attach a volume',
   detach: 'detach a volume',

@@ -15,6 +15,7 @@ import {
 import { reinstall, rollBack, waitInstalled } from '../domain/servers/operations/reinstall-steps.ts';
 import { removeMachine } from '../domain/servers/operations/remove.ts';
 import { forEachIsolated } from '../domain/servers/operations/step.ts';
+import { resizeMachine, undoResize } from '../domain/servers/resize/steps.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { nextDue } from '../store/leases.ts';
 import { hasPendingOperations, type OperationRow, type OperationStep } from '../store/servers/operations.ts';
@@ -45,6 +46,8 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   copy: forEachOperation(copyMachine),
   take_over: forEachOperation(takeOverMachine),
   keep: forEachOperation(keepMachine),
+  resize: forEachOperation(resizeMachine),
+  undo_resize: forEachOperation(undoResize),
 };
 
 export function operateJob(service: Service): Job {

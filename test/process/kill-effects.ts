@@ -104,6 +104,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.rebuild': 'killed',
   'compute.restore': 'killed',
   'compute.rescue': 'killed',
+  'compute.resize': 'killed',
   'compute.attach': 'killed',
   'compute.detach': 'killed',
   'compute.grow': 'killed',

@@ -61,6 +61,7 @@ const WRITES: Calls = {
   'servers.stop': (s, e) => s.servers.stop(e.server.running),
   'servers.start': (s, e) => s.servers.start(e.server.running),
   'servers.rebuild': (s, e) => s.servers.rebuild(e.server.running, { image: e.image.official }),
+  'servers.resize': (s, e) => s.servers.resize(e.server.running, { plan: 's2', restart: true }),
   'servers.restore': (s, e) => s.servers.restore(e.server.running, { snapshot: e.snapshot }),
   'images.create': (s) => s.images.create({ name: 'disk', arch: ['amd64'], file: new Blob([isoFile()]) }),
   'ssh_keys.create': (s) => s.sshKeys.create({ name: 'phone', public_key: PUBLIC_KEY }),

@@ -57,7 +57,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   alert: { listed: 'alr_1', labeled: 'alr_2' },
   auditEvent: 'audit_1',
   ledgerEntry: 'led_1',
-  quote: { order: 'quo_1', start: 'quo_2' },
+  quote: { order: 'quo_1', start: 'quo_2', resize: 'quo_3' },
 };
 
 const ANY_RESPONSE = JSON.stringify({ object: 'list', data: [], has_more: false });

@@ -85,7 +85,7 @@ function upcomingCycles(
       (price) =>
         price.plan_id === server.plan_id &&
         price.effective_at <= from &&
-        price.announced_at > server.created_at,
+        price.announced_at > (server.priced_at ?? server.created_at),
     );
     const { cycleCents: cents } = priceWithAnnouncement(server, announced?.price_cents_month);
     cycles.push({ server, at: from, cents, awaitsPayment: waits && cycles.length === 0 });

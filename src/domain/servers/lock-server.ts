@@ -39,7 +39,9 @@ export function requireActionAllowed(
   action: ServerAction,
 ): void {
   const state = { status: server.status, suspendedReason: server.suspended_reason };
-  if (!can(state, action)) fail('conflict_state', {}, explainDenial(state, action));
+  if (can(state, action)) return;
+  if (action === 'resize') fail('wrong_state', { field: 'status' }, explainDenial(state, action));
+  fail('conflict_state', {}, explainDenial(state, action));
 }
 
 /** A server that is being deleted accepts its deletion again. */

@@ -16,6 +16,7 @@ export function serverObject(row: ShownServerRow): Server {
     plan: row.plan_id,
     region: row.region_id,
     image: showImageId({ id: row.image_id, type: row.image_type }),
+    disk_gb: row.disk_gb,
     ipv4: ipv4Object(row),
     ipv6: ipv6Object(row),
     ssh_keys: row.ssh_keys.map((key) => formatId('sshKey', key)),

@@ -121,7 +121,7 @@ export const MOVE_INVARIANTS: readonly Invariant[] = [
       'moves always have a task',
     source: 'moves',
     violations: `select m.server_id from moves m
-        left join operations o on o.server_id = m.server_id and o.kind in ('move', 'destroy')
+        left join operations o on o.server_id = m.server_id and o.kind in ('move', 'resize', 'destroy')
         left join tasks t
           on t.kind = case m.kind when 'server' then 'move' else m.kind || '_move' end
          and t.subject = m.server_id

@@ -33,6 +33,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
           from servers s
           left join transfers t
                  on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
+               and not starts_with(t.fact, 'resize:')
                and not exists (select from transfers r where r.reverses = t.id)) as paid
       group by id having count(charge) = 0 or count(cycle) <> count(charge) or max(cycle) <> count(cycle)`,
   },
@@ -54,15 +55,29 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'refunds fit their charges',
-    description: 'each refund returns at most one charge, and its server is deleted or being deleted',
+    description:
+      'each refund is of a charged cycle of a server that is deleted or being deleted, or of a resize, and ' +
+      'no server has more refunds than charges',
     source: `transfers where type = 'refund'`,
     violations: `select t.id from transfers t
-      where t.type = 'refund'
+      where t.type = 'refund' and t.fact !~ '^(resize|undo):'
         and (not exists (select from transfers c
                           where c.type = 'charge' and c.fact = regexp_replace(t.fact, '^refund:', 'cycle:')
-                            and c.resource_id = t.resource_id and c.customer_id = t.customer_id
-                            and c.amount_cents >= t.amount_cents)
-             or exists (select from servers s where s.id = t.resource_id and s.status <> 'destroying'))`,
+                            and c.resource_id = t.resource_id and c.customer_id = t.customer_id)
+             or exists (select from servers s where s.id = t.resource_id and s.status <> 'destroying'))
+      union all
+      select t.id from transfers t
+      where t.type = 'refund' and starts_with(t.fact, 'undo:')
+        and not exists (select from transfers c
+                         where c.fact = regexp_replace(t.fact, '^undo:', 'resize:') and c.type = 'charge'
+                           and c.resource_id = t.resource_id or c.resource_id = t.resource_id
+                           and c.type = 'charge' and starts_with(c.fact, 'cycle:'))
+      union all
+      select resource_id from transfers
+      where type in ('charge', 'refund') and resource_kind = 'server'
+        and resource_id in (select resource_id from transfers where type = 'refund')
+      group by resource_id
+      having sum(case type when 'charge' then amount_cents else -amount_cents end) < 0`,
   },
   {
     name: 'servers have creation events',
@@ -100,6 +115,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
                  when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
                  when o.kind = 'suspend' then s.status <> 'suspended'
                  when o.kind = 'start' then s.status not in ('stopped', 'suspended')
+                 when o.kind = 'resize' then s.status not in ('running', 'stopped')
                  when o.kind = 'move' then s.status not in ('running', 'stopped', 'suspended')
                  when o.kind = 'destroy' then s.status <> 'destroying'
                  else s.status in ('provisioning', 'installing', 'destroying') end`,
@@ -107,10 +123,10 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   {
     name: 'operations have their data',
     description:
-      'a rescue, rebuild, or restore has its sealed payload, and a first install is on the first disk',
+      'a rescue, rebuild, restore, or resize has its sealed payload, and a first install is on the first disk',
     source: 'servers',
     violations: `select o.id from operations o join servers s on s.id = o.server_id
-      where (o.kind in ('rescue', 'rebuild', 'restore')) <> (o.payload_sealed is not null)
+      where (o.kind in ('rescue', 'rebuild', 'restore', 'resize')) <> (o.payload_sealed is not null)
          or (o.kind = 'provision') <> (o.kind <> 'destroy' and s.first_run_at is null)
          or (o.kind = 'provision' and s.generation <> 1)`,
   },

@@ -51,6 +51,7 @@ const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   rebuild: 'The server is being rebuilt.',
   restore: 'The server is being restored from a snapshot.',
   suspend: 'The server is being suspended.',
+  resize: 'The server is being resized.',
   move: 'We are moving the server to another host. It stays as it is.',
 };
 

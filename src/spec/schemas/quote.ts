@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 import type { Operation } from '../operations.ts';
 import { Id, nullable, oneOf, Time, Usd } from './parts.ts';
 import { ServerBody } from './server.ts';
-import { StartBody } from './server-actions.ts';
+import { ResizeBody, StartBody } from './server-actions.ts';
 
 /** An order of which only the plan is known yet. */
 const PartialOrder = Type.Object(
@@ -27,6 +27,7 @@ interface QuotableOperation {
 export const QUOTABLE = {
   'server.create': { operation: 'servers.create', params: PartialOrder, hasResource: false },
   'server.start': { operation: 'servers.start', params: StartBody, hasResource: true },
+  'server.resize': { operation: 'servers.resize', params: ResizeBody, hasResource: true },
   'server.delete': {
     operation: 'servers.delete',
     params: Type.Object({}, { additionalProperties: false }),

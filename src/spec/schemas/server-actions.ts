@@ -10,6 +10,24 @@ import { Server } from './server.ts';
 export const StartBody = Type.Object({ ...PRICE_LIMITS }, { additionalProperties: false });
 export type StartBody = Static<typeof StartBody>;
 
+export const ResizeBody = Type.Object(
+  {
+    plan: Type.String({ examples: ['s2'] }),
+    resize_disk: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Enlarges the disk to that of the plan. A disk never shrinks.',
+      }),
+    ),
+    restart: Type.Optional(
+      Type.Boolean({ default: false, description: 'Allows to restart a running server.' }),
+    ),
+    ...PRICE_LIMITS,
+  },
+  { additionalProperties: false },
+);
+export type ResizeBody = Static<typeof ResizeBody>;
+
 export const DeletedServer = Type.Object({
   ...Server.properties,
   refund_usd: { ...Usd, description: 'What came back to your balance. 0 if nothing did.' },

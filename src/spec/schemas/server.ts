@@ -66,6 +66,7 @@ export const Server = Type.Object({
   plan: Type.String(),
   region: Type.String(),
   image: Type.String(),
+  disk_gb: Type.Integer({ description: 'GiB. A resize may leave it below or above the disk of the plan.' }),
   ipv4: nullable(ServerIpv4),
   ipv6: nullable(ServerIpv6),
   ssh_keys: Type.Array(Type.String()),

@@ -23,7 +23,7 @@ const BILLING_COLUMNS = `${SERVER_COLUMNS}, s.anchor_day, s.awaiting_since, s.lo
 function announcedPriceSql(from: string): string {
   return `(select c.price_cents_month from price_changes c
             where c.plan_id = s.plan_id and c.cancelled_at is null and c.effective_at <= ${from}
-              and c.announced_at > s.created_at order by c.effective_at desc limit 1)`;
+              and c.announced_at > coalesce(s.priced_at, s.created_at) order by c.effective_at desc limit 1)`;
 }
 
 /** Ordered by the end of the cycle, then by age. */

@@ -13,11 +13,11 @@ export async function countCycles(tx: Sql, serverId: string): Promise<number> {
   return row?.last ?? 0;
 }
 
-/** Returns the sum of the refunds for the server, in cents. */
+/** Returns the sum of the refunds for the end of the server, in cents: without those of its resizes. */
 export async function sumRefunds(tx: Sql, serverId: string): Promise<bigint> {
   const row = await tx.row<{ cents: bigint }>(
     `select coalesce(sum(amount_cents), 0)::bigint as cents from transfers
-      where resource_id = $1 and type = 'refund'`,
+      where resource_id = $1 and type = 'refund' and starts_with(fact, 'refund:')`,
     [serverId],
   );
   return row?.cents ?? 0n;
@@ -47,7 +47,7 @@ export async function setPaidUntil(
   await tx.run(
     `update servers
         set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5,
-            price_cents_cycle = $6,
+            price_cents_cycle = $6, paid_from = null, paid_cents = null,
             bill_at = $2::timestamptz - ${LOW_BALANCE_WINDOW_SQL}, awaiting_since = null
       where id = $1`,
     [change.id, change.paidUntil, change.anchorDay, change.now, change.monthCents, change.cycleCents],

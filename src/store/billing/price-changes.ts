@@ -3,17 +3,17 @@ import type { Sql } from '../../kernel/sql.ts';
 
 /**
  * Finds the announced monthly price for a cycle that begins at `from`; undefined: the server's own price. A
- * server ordered after the announcement already has the catalog price.
+ * server that was ordered, or changed its plan, after the announcement already has the catalog price.
  */
 export async function findAnnouncedPrice(
   tx: Sql,
-  cycle: { readonly planId: string; readonly createdAt: Date; readonly from: Date },
+  cycle: { readonly planId: string; readonly pricedAt: Date; readonly from: Date },
 ): Promise<bigint | undefined> {
   const row = await tx.row<{ price_cents_month: bigint }>(
     `select price_cents_month from price_changes
       where plan_id = $1 and cancelled_at is null and effective_at <= $2 and announced_at > $3
       order by effective_at desc limit 1`,
-    [cycle.planId, cycle.from, cycle.createdAt],
+    [cycle.planId, cycle.from, cycle.pricedAt],
   );
   return row?.price_cents_month;
 }
@@ -97,11 +97,11 @@ export const NOTIFY_BATCH = 100;
 
 /**
  * Lists the servers of the next customers to notify, in the order of customer ids: servers of this plan,
- * created before the announcement, with another price, and set to renew.
+ * priced before the announcement, with another price, and set to renew.
  */
 export async function listServersToNotify(tx: Sql, change: PriceChangeRow): Promise<PricedServerRow[]> {
-  const affected = `plan_id = $1 and auto_renew and status <> 'destroying' and created_at < $2
-    and price_cents_month <> $3`;
+  const affected = `plan_id = $1 and auto_renew and status <> 'destroying'
+    and coalesce(priced_at, created_at) < $2 and price_cents_month <> $3`;
   return await tx.rows<PricedServerRow>(
     `with next as (
        select distinct customer_id from servers

@@ -14,6 +14,7 @@ export type EndingServerRow = Pick<
   | 'price_cents_cycle'
   | 'paid_until'
   | 'created_at'
+  | 'priced_at'
 > & { readonly anchor_day: number };
 
 /**
@@ -27,7 +28,7 @@ export async function listEndingServers(
 ): Promise<EndingServerRow[]> {
   return await sql.rows<EndingServerRow>(
     `select id, name, plan_id, status, auto_renew, billing_months, price_cents_month, price_cents_cycle,
-            paid_until, created_at, anchor_day
+            paid_until, created_at, priced_at, anchor_day
        from servers
       where customer_id = $1 and first_run_at is not null
         and (status in ('running', 'stopped', 'installing') and paid_until <= $2

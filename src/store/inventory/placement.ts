@@ -36,6 +36,13 @@ export function fitsOnHost(needs: PlacementNeeds, reserve: Reserve): string {
     and h.tags @> ${needs.hostTags})`;
 }
 
+/** Condition: the host has that much more left. A part that needs nothing always fits. */
+export function canGrowOnHost(more: { readonly ramMb: string; readonly diskGb: string }): string {
+  const free = freeOf('kept');
+  return `((${more.ramMb} = 0 or ${more.ramMb} <= ${free.ramMb})
+    and (${more.diskGb} = 0 or ${more.diskGb} <= ${free.diskGb}))`;
+}
+
 /** How many such servers the host has room for: memory or disk, if they use it, whichever ends first. */
 export function roomOnHost({ ramMb, diskGb }: PlacementNeeds, reserve: Reserve): string {
   const free = freeOf(reserve);

@@ -44,6 +44,8 @@ export interface MoveRow {
   readonly last_fault: string | null;
   /** Since when its hosts have failed to continue the copy of a volume or snapshot. */
   readonly failing_since: Date | null;
+  /** Its host has no room for the new size of the server: the operation that resizes it moves it. */
+  readonly for_resize: boolean;
   /** Whether its source takes no servers and should become empty. */
   readonly from_draining: boolean;
   /** Whether its hosts are lost. */
@@ -55,7 +57,7 @@ export interface MoveRow {
 
 const SELECT = `select m.kind, m.server_id, m.id, m.key_id, m.state, m.from_host, f.name as from_name,
     m.wanted_host, m.to_host, t.name as to_name, m.volume_ids, m.copied_bytes, m.total_bytes, m.attempts,
-    m.tried_hosts, m.last_fault, m.failing_since, f.draining as from_draining,
+    m.tried_hosts, m.last_fault, m.failing_since, m.for_resize, f.draining as from_draining,
     f.lost_at is not null as from_lost, t.lost_at is not null as to_lost, m.created_at, m.started_at
   from moves m join hosts f on f.id = m.from_host left join hosts t on t.id = m.to_host`;
 
@@ -177,14 +179,17 @@ export async function startMove(
     readonly diskGb: number;
     readonly volumeIds: readonly string[];
     readonly now: Date;
+    /** For a resize: how much larger its disk will be on the target. */
+    readonly growDiskGb?: number;
   },
 ): Promise<void> {
   await tx.run(
     `update moves
         set id = $id, key_id = $keyId, state = 'copying', to_host = $toHost, ram_mb = $ramMb,
-            disk_gb = $diskGb, volume_ids = $volumeIds, copied_bytes = 0, total_bytes = 0, started_at = $now
+            disk_gb = $diskGb, volume_ids = $volumeIds, copied_bytes = 0, total_bytes = 0, started_at = $now,
+            for_resize = $forResize, grow_disk_gb = $growDiskGb
       where server_id = $serverId and state = 'queued'`,
-    move,
+    { growDiskGb: 0, ...move, forResize: move.growDiskGb !== undefined },
   );
 }
 
@@ -230,7 +235,7 @@ export async function setMoveState(
  * caller holds the server's lock.
  */
 export async function switchPlacement(tx: Sql, move: MoveRow): Promise<void> {
-  await tx.run('update servers set host_id = $2 where id = $1', [move.server_id, move.to_host]);
+  await switchServer(tx, move);
   await tx.run('update volumes set host_id = $2 where id = any ($1::uuid[]) and not shared', [
     move.volume_ids,
     move.to_host,
@@ -254,6 +259,21 @@ export async function switchPlacement(tx: Sql, move: MoveRow): Promise<void> {
     [move.server_id, move.to_host],
   );
   await setMoveState(tx, move.id, 'switched');
+}
+
+/** A server that is resized has its new size there, and from now on the move reserves the old one. */
+async function switchServer(tx: Sql, { id, server_id: serverId, to_host: toHost }: MoveRow): Promise<void> {
+  await tx.run(
+    `with before as (select ram_mb, shared_disk from servers where id = $1),
+     swapped as (
+       update moves m
+          set ram_mb = before.ram_mb, grow_disk_gb = 0,
+              disk_gb = m.disk_gb - case when before.shared_disk then 0 else m.grow_disk_gb end
+         from before where m.id = $2)
+     update servers s set host_id = $3, ram_mb = m.ram_mb, disk_gb = s.disk_gb + m.grow_disk_gb
+       from moves m where s.id = $1 and m.id = $2`,
+    [serverId, id, toHost],
+  );
 }
 
 /** Releases what the host without the machine reserved for it. */
@@ -280,7 +300,7 @@ export async function requeueMove(tx: Sql, id: string): Promise<void> {
     `update moves
         set state = 'queued', attempts = attempts + 1, tried_hosts = tried_hosts || to_host, to_host = null,
             key_id = null, ram_mb = 0, disk_gb = 0, volume_ids = '{}', copied_bytes = 0, total_bytes = 0,
-            started_at = null, failing_since = null
+            started_at = null, failing_since = null, for_resize = false, grow_disk_gb = 0
       where id = $1`,
     [id],
   );

@@ -16,7 +16,8 @@ export type OperationKind =
   /** Powers off the machine of a suspended server. */
   | 'suspend'
   /** To another host, with its disk and volumes. Its status stays. */
-  | 'move';
+  | 'move'
+  | 'resize';
 
 export type OperationStep =
   | 'ensure'
@@ -37,7 +38,9 @@ export type OperationStep =
   | 'wait_replaced'
   | 'copy'
   | 'take_over'
-  | 'keep';
+  | 'keep'
+  | 'resize'
+  | 'undo_resize';
 
 export interface OperationRow {
   readonly id: string;

@@ -70,7 +70,7 @@ const MOVED: PlacementNeeds = {
 };
 
 /** The host with the fewest of the customer's servers comes first, then the least loaded, then by room. */
-function bestForMove(needs: PlacementNeeds): string {
+export function bestForMove(needs: PlacementNeeds): string {
   const own = `cardinality(array_positions(${hostsOfCustomer('s.customer_id')}, h.id))`;
   return `${own}, ${loadOfHost('h.id')}, ${roomOnHost(needs, 'used')} desc, h.id`;
 }

@@ -39,6 +39,11 @@ export interface ServerRow extends ShownAction {
   readonly price_cents_month: bigint;
   readonly price_cents_cycle: bigint;
   readonly paid_until: Date;
+  /** Its customer paid `paid_cents` from then to `paid_until`. Null: the price of the cycle, for all of it. */
+  readonly paid_from: Date | null;
+  readonly paid_cents: bigint | null;
+  /** Since when it has its price; null: since its creation. */
+  readonly priced_at: Date | null;
   /** When it was suspended, and the status that it resumes to; both null otherwise. */
   readonly suspended_at: Date | null;
   readonly resume_to: 'running' | 'stopped' | null;
@@ -64,10 +69,12 @@ export type ShownServerRow = Omit<
   | 'host_id'
   | 'machine_id'
   | 'ram_mb'
-  | 'disk_gb'
   | 'shared_disk'
   | 'never_started'
   | 'price_cents_month'
+  | 'paid_from'
+  | 'paid_cents'
+  | 'priced_at'
   | 'suspended_at'
   | 'resume_to'
   | 'held_at'
@@ -76,13 +83,13 @@ export type ShownServerRow = Omit<
 >;
 
 const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id, s.image_id,
-  i.type as image_type, s.ssh_keys, s.tags, s.labels, s.protect_delete, s.protect_rebuild, s.rdns,
+  i.type as image_type, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.protect_delete, s.protect_rebuild, s.rdns,
   s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at,
   s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix,
   ${ACTION_COLUMNS}`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
-  s.ram_mb, s.disk_gb, s.shared_disk, s.never_started, s.price_cents_month, s.suspended_at, s.resume_to, s.held_at,
-  s.frozen_at, s.throttled`;
+  s.ram_mb, s.shared_disk, s.never_started, s.price_cents_month, s.paid_from, s.paid_cents, s.priced_at,
+  s.suspended_at, s.resume_to, s.held_at, s.frozen_at, s.throttled`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id

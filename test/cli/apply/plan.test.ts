@@ -107,6 +107,7 @@ const WEB_1: ActualServer = {
   plan: 's1',
   region: 'par',
   image: 'img_2',
+  disk_gb: 10,
   ipv4: null,
   ipv6: null,
   ssh_keys: ['k_1'],

@@ -113,6 +113,30 @@ export function machinesContract(fixture: ContractFixture): void {
     await fixture.waitForState(id, 'running');
   });
 
+  it('a machine is resized while it is on or off, and its disk never shrinks', async (t) => {
+    const { id, cpu, ramMb, diskGb } = await fixture.startMachine(t);
+    const larger = { cpu: cpu + 1, ramMb: ramMb * 2, diskGb: diskGb + 1 };
+    for (const _ of ['once', 'again'])
+      assert.deepEqual(await fixture.driver.resize(id, larger), { diskGb: diskGb + 1 });
+    assert.equal((await fixture.observe(id)).state, 'running');
+    await fixture.driver.power(id, 'off');
+    await fixture.waitForState(id, 'stopped');
+    assert.deepEqual(await fixture.driver.resize(id, { ...larger, diskGb: diskGb + 2 }), {
+      diskGb: diskGb + 2,
+    });
+    assert.equal((await fixture.observe(id)).state, 'stopped');
+    await fixture.driver.power(id, 'on');
+    await fixture.waitForState(id, 'running');
+    await fixture.driver.power(id, 'off');
+    assert.deepEqual(await fixture.driver.resize(id, { cpu, ramMb, diskGb }), { diskGb: diskGb + 2 });
+    await fixture.driver.power(id, 'on');
+    await fixture.waitForState(id, 'running');
+  });
+
+  it('an absent machine is not resized', async () => {
+    await failsAs('refused', fixture.driver.resize('never-made', { cpu: 1, ramMb: 512, diskGb: 4 }));
+  });
+
   it('power actions on an absent machine are refused', async () => {
     for (const action of ['on', 'off', 'acpi', 'reset'] as const) {
       await failsAs('refused', fixture.driver.power('never-made', action));

@@ -21,6 +21,7 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'server.stopped': true,
   'server.rebooted': true,
   'server.rebuilt': true,
+  'server.resized': true,
   'server.suspended': true,
   'server.destroyed': true,
   'snapshot.ready': true,

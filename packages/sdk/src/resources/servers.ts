@@ -8,6 +8,7 @@ import type {
   Metrics,
   RebuildServer,
   RescuedServer,
+  ResizeServer,
   Server,
   SetRdns,
   StartServer,
@@ -79,6 +80,16 @@ export class Servers extends Resource {
   /** Powers on a stopped server. A server that was not renewed is charged another cycle. */
   start(id: string, body: StartServer = {}, options?: CallOptions): Promise<Server> {
     return this.transport.run((api) => api.POST('/servers/{id}/start', { ...byId(id), body }), options);
+  }
+
+  /**
+   * Changes the plan (beta). The end of the cycle stays, and the rest of it is charged or refunded. A running
+   * server must be allowed to `restart`. The plan of the response is the new one; if the resize fails, the
+   * previous plan and the money come back.
+   */
+  resize(id: string, body: ResizeServer, options?: CallOptions): Promise<Server> {
+    const params = { path: { id }, header: { 'X-Service-Beta': 'true' } } as const;
+    return this.transport.run((api) => api.POST('/servers/{id}/resize', { params, body }), options);
   }
 
   /** Restores a snapshot and erases the disk. */

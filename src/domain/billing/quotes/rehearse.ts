@@ -5,11 +5,12 @@
 import { fail, insufficientBalance, unknownReference } from '../../../kernel/fail.ts';
 import { parseId, readCode } from '../../../kernel/ids.ts';
 import type { PartialOrder, QuotedOperation } from '../../../spec/schemas/quote.ts';
-import type { StartBody } from '../../../spec/schemas/server-actions.ts';
+import type { ResizeBody, StartBody } from '../../../spec/schemas/server-actions.ts';
 import { findPlan } from '../../../store/catalogue/catalogue.ts';
 import { findOfferedPlan } from '../../../store/catalogue/offers.ts';
 import { findGroup } from '../../../store/firewall.ts';
 import { readBalance } from '../../../store/ledger/ledger.ts';
+import type { ResizePlanRow } from '../../../store/servers/resizes.ts';
 import { findOwnServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { offeredNow } from '../../catalogue/offers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
@@ -17,9 +18,11 @@ import { resolveOrderedGroups } from '../../firewall/applied-to.ts';
 import {
   type CyclePrice,
   type PricedCycle,
+  type PricedResize,
   priceDeletion,
   priceFrom,
   priceOrder,
+  priceResize,
   priceStart,
 } from '../../servers/billing/price.ts';
 import { checkOrder } from '../../servers/deploy/create.ts';
@@ -27,6 +30,8 @@ import { requireDeployable } from '../../servers/deploy/deploy.ts';
 import { readUserData } from '../../servers/deploy/inputs.ts';
 import { requireDriver } from '../../servers/hardware.ts';
 import { requireReadyFor } from '../../servers/lock-server.ts';
+import { findWantedPlan, growthOf, requireResizable } from '../../servers/resize/checks.ts';
+import { requireRoom } from '../../servers/resize/place.ts';
 import { readPriceLimits, requireWithinLimits } from './limits.ts';
 
 /** The entries that an operation books, and the renewal after it. */
@@ -59,6 +64,7 @@ interface RehearsalCall<Params> {
 export const REHEARSALS = {
   'server.create': rehearseOrder,
   'server.start': rehearseStart,
+  'server.resize': rehearseResize,
   'server.delete': rehearseDeletion,
 } satisfies Record<QuotedOperation, (call: RehearsalCall<never>) => Promise<Rehearsal>>;
 
@@ -119,6 +125,48 @@ async function checkStart(
   if (needCents === 0n) return;
   const haveCents = await readBalance(service.db, actor.customerId);
   if (haveCents < needCents) insufficientBalance(haveCents, needCents);
+}
+
+async function rehearseResize(call: RehearsalCall<ResizeBody>): Promise<Rehearsal> {
+  const { service, params } = call;
+  const server = await findServer(call);
+  const plan = await findWantedPlan(service.db, server, params);
+  const resized = plan && (await priceResize(service.db, server, plan, service.clock.now()));
+  return {
+    price: resized ? priceOfResize(server, resized) : null,
+    region: null,
+    check: () => checkResize(call, server, { plan, resized }),
+  };
+}
+
+async function checkResize(
+  { service, actor, resource, params }: RehearsalCall<ResizeBody>,
+  server: ServerRow,
+  wanted: { readonly plan: ResizePlanRow | undefined; readonly resized: PricedResize | undefined },
+): Promise<void> {
+  const { db } = service;
+  await requireReadyFor(db, server, 'resize');
+  const plan = await requireResizable(db, service, server, { body: params, plan: wanted.plan });
+  const dueCents = wanted.resized?.dueCents ?? 0n;
+  const needCents = dueCents > 0n ? dueCents : 0n;
+  const limits = readPriceLimits(service, actor, { operation: 'server.resize', resource }, params);
+  requireWithinLimits(limits, needCents);
+  await requireRoom(db, service, server, growthOf(server, params, plan));
+  if (needCents === 0n) return;
+  const haveCents = await readBalance(db, actor.customerId);
+  if (haveCents < needCents) insufficientBalance(haveCents, needCents);
+}
+
+/** The next cycle costs the price of the plan: earlier announcements do not change it. */
+function priceOfResize(
+  { paid_until: paidUntil, auto_renew: renews }: ServerRow,
+  { description, dueCents, cycleCents }: PricedResize,
+): OperationPrice {
+  return {
+    lines: dueCents === 0n ? [] : [{ description, cents: dueCents }],
+    cycleEndsAt: paidUntil,
+    renewal: renews ? { at: paidUntil, cents: cycleCents } : null,
+  };
 }
 
 async function rehearseDeletion(call: RehearsalCall<object>): Promise<Rehearsal> {

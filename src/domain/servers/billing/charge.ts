@@ -11,7 +11,13 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { charge, credit } from '../../ledger/transfer.ts';
 import { recordEvent } from '../../record.ts';
-import { type CyclePrice, cycleDescription, type PricedCycle, type Refund } from './price.ts';
+import {
+  type CyclePrice,
+  cycleDescription,
+  type PricedCycle,
+  paidSinceResize,
+  type Refund,
+} from './price.ts';
 
 /**
  * Charges the cycle of `priceStart`, which begins now, and makes today the server's anchor day. The caller
@@ -62,6 +68,43 @@ export async function chargeCycle(
   const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
   await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
   return paidUntil;
+}
+
+interface ResizeEntry {
+  /** Of the resize, for the fact of the entry. */
+  readonly id: string;
+  /** Above zero. */
+  readonly cents: bigint;
+  readonly description: string;
+}
+
+/** Charges the rest of the cycle for a dearer plan. Refuses with `insufficient_balance`. */
+export async function chargeResize(
+  tx: Sql,
+  { id: serverId, customer_id: customerId }: ServerRow,
+  { id, cents, description }: ResizeEntry,
+  now: Date,
+): Promise<void> {
+  const resource = { kind: 'server', id: serverId } as const;
+  const booked = { customerId, account: 'revenue', type: 'charge', resource, description } as const;
+  const fact = `resize:${serverId}:${id}`;
+  const entry = await charge(tx, { ...booked, amountCents: cents, fact }, now);
+  const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
+  await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
+}
+
+/** Refunds the rest of the cycle for a cheaper plan, or the charge of a resize that failed. */
+export async function refundResize(
+  tx: Sql,
+  { id: serverId, customer_id: customerId }: ServerRow,
+  { id, cents, description, failed }: ResizeEntry & { readonly failed: boolean },
+  now: Date,
+): Promise<void> {
+  const resource = { kind: 'server', id: serverId } as const;
+  const booked = { customerId, account: 'revenue', type: 'refund', resource } as const;
+  const fact = `${failed ? 'undo' : 'resize'}:${serverId}:${id}`;
+  const shown = failed ? `${description}: failed` : description;
+  await credit(tx, { ...booked, amountCents: cents, description: shown, fact }, now);
 }
 
 /**
@@ -133,7 +176,9 @@ async function listCyclesAfter(tx: Sql, server: ServerRow, since: Date): Promise
   let anchorDay = await readAnchorDay(tx, id);
   while (charged !== undefined && end > since) {
     const start = addMonths(end, -months, anchorDay);
-    cycles.push({ cycle, start, end, cents: charged.amount_cents });
+    const rest = end === server.paid_until ? paidSinceResize(server) : null;
+    const cents = rest?.cents ?? charged.amount_cents;
+    cycles.push({ cycle, start: rest?.from ?? start, end, cents });
     cycle -= 1;
     const previous = await findTransferOfFact(tx, `cycle:${id}:${cycle}`);
     const isFirstOfRun = charged.created_at.getTime() === start.getTime();

@@ -4,9 +4,10 @@
  */
 import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { addMonths } from '../../../kernel/time.ts';
+import { addMonths, formatRfc3339 } from '../../../kernel/time.ts';
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../../spec/limits.ts';
 import type { PlanCycle } from '../../../spec/schemas/plan.ts';
+import { readAnchorDay } from '../../../store/billing/cycles.ts';
 import { findAnnouncedPrice } from '../../../store/billing/price-changes.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 
@@ -43,8 +44,9 @@ export interface CyclePrice {
 
 /** Returns the price of a cycle that starts at `from`: the deploy price, or one announced by then. */
 export async function priceFrom(tx: Sql, server: ServerRow, from: Date): Promise<CyclePrice> {
-  const { plan_id: planId, created_at: createdAt } = server;
-  return priceWithAnnouncement(server, await findAnnouncedPrice(tx, { planId, createdAt, from }));
+  const { plan_id: planId, created_at: createdAt, priced_at: pricedAt } = server;
+  const cycle = { planId, pricedAt: pricedAt ?? createdAt, from };
+  return priceWithAnnouncement(server, await findAnnouncedPrice(tx, cycle));
 }
 
 /** Like `priceFrom`, for a caller that already has the announced monthly price, if any. */
@@ -98,6 +100,53 @@ export async function priceStart(tx: Sql, server: ServerRow, now: Date): Promise
     description: cycleDescription(server),
     ...cycleFrom(now, server.billing_months),
   };
+}
+
+/** A change of the plan, with the rest of the cycle paid for again. */
+export interface PricedResize extends CyclePrice {
+  readonly description: string;
+  /** Above 0: charged now. Below: comes back when the server is resized. */
+  readonly dueCents: bigint;
+  /** What is then paid from that time to the end of the cycle; null: the price of the cycle, for all of it. */
+  readonly paid: { readonly from: Date; readonly cents: bigint } | null;
+}
+
+/**
+ * Prices another plan for the rest of the cycle, to the millisecond: the new price rounded up, less what was
+ * paid for it, rounded down. What was paid is exact from one resize to the next, so steps add up to one. The
+ * same plan, with a larger disk, costs nothing.
+ */
+export async function priceResize(
+  tx: Sql,
+  server: ServerRow,
+  plan: { readonly id: string; readonly price_cents_month: bigint },
+  now: Date,
+): Promise<PricedResize> {
+  const { plan_id: planId, region_id: regionId, billing_months: months, paid_until: end } = server;
+  const description = `${planId} to ${plan.id} in ${regionId}, until ${formatRfc3339(end).slice(0, 10)}`;
+  if (planId === plan.id) {
+    const { price_cents_month: monthCents, price_cents_cycle: cycleCents } = server;
+    return { monthCents, cycleCents, description, dueCents: 0n, paid: paidSinceResize(server) };
+  }
+  const monthCents = plan.price_cents_month;
+  const cycleCents = cyclePriceCents(monthCents, months as CycleMonths);
+  const price = { monthCents, cycleCents, description };
+  // The next cycle is due.
+  if (end <= now) return { ...price, dueCents: 0n, paid: null };
+  const start = addMonths(end, -months, await readAnchorDay(tx, server.id));
+  const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
+  const before = paidSinceResize(server) ?? { from: start, cents: server.price_cents_cycle };
+  const beforeCents = mulDiv(before.cents, leftMs(end, now), leftMs(end, before.from), 'down');
+  return { ...price, paid: { from: now, cents }, dueCents: cents - beforeCents };
+}
+
+/** Returns what was paid from the last resize in this cycle to its end; null: there was none. */
+export function paidSinceResize({ paid_from: from, paid_cents: cents }: ServerRow): PricedResize['paid'] {
+  return from === null || cents === null ? null : { from, cents };
+}
+
+function leftMs(end: Date, from: Date): bigint {
+  return BigInt(end.getTime() - from.getTime());
 }
 
 /** An amount that comes back to the balance. */

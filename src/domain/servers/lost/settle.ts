@@ -22,7 +22,8 @@ import { enqueueMail } from '../../mail/enqueue.ts';
 import { refundUnusedTime } from '../billing/charge.ts';
 import { recordMoveEnd } from '../moves/steps.ts';
 import { startRemoval } from '../operations/destroy.ts';
-import { previousImageId, sealPayload } from '../operations/step-inputs.ts';
+import { previousImageId, resizePayload, sealPayload } from '../operations/step-inputs.ts';
+import { restorePreviousPlan } from '../resize/end.ts';
 import { auditServer, moveServer, recordServerEvent } from '../transition.ts';
 
 /** Until a legal hold is checked again. */
@@ -38,9 +39,12 @@ export async function settleLostServer(service: Service, serverId: string): Prom
     if (!loss || server.status === 'destroying') return 'done';
     const operation = await findServerOperation(tx, serverId);
     if (server.held_at !== null) {
+      if (operation?.kind === 'resize') return await endLostResize(tx, service, server, operation);
       if (operation) await endHeldOperation(tx, server, operation, service.clock.now());
       return { againMs: HELD_WAIT_MS };
     }
+    // It has its previous plan, and is settled as such.
+    if (operation?.kind === 'resize') return await endLostResize(tx, service, server, operation);
     const isPlacing = operation?.step === 'place';
     if (!isPlacing) await announceLoss(tx, server, loss, service.clock.now());
     // A shared disk is not lost: its server starts elsewhere in either case.
@@ -53,6 +57,27 @@ export async function settleLostServer(service: Service, serverId: string): Prom
   if (result === 'done') service.log.info({ server: formatId('server', serverId) }, 'lost server settled');
   service.wake();
   return result;
+}
+
+/** A resize under way has failed with its host. The task runs again without it. */
+async function endLostResize(
+  tx: Sql,
+  service: Service,
+  server: ServerRow,
+  operation: Pick<OperationRow, 'id' | 'kind' | 'payload_sealed'>,
+): Promise<TaskResult> {
+  const now = service.clock.now();
+  const payload = resizePayload(service, operation);
+  await restorePreviousPlan(tx, server, payload, { diskGb: payload.previous.diskGb, now });
+  const move = await findMove(tx, server.id);
+  const isUnderWay = move?.state === 'copying' || move?.state === 'switched';
+  await auditServer(tx, server, 'server.resize', now, 'error');
+  if (move && isUnderWay) {
+    const state = move.state === 'switched' ? 'moved' : 'kept';
+    await recordMoveEnd(tx, move, { state, fault: 'the host is lost', now });
+  }
+  await deleteOperation(tx, operation.id);
+  return { againMs: 0 };
 }
 
 /**

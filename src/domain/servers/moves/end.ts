@@ -36,7 +36,8 @@ export async function forgetCopy(service: Service, move: MoveRow): Promise<TaskR
   return await service.db.transaction(async (tx): Promise<TaskResult> => {
     const current = await lockMove(tx, move.server_id);
     if (current?.id !== move.id || current.state !== move.state) return { againMs: 0 };
-    const isWanted = !move.from_lost && (move.from_draining || move.attempts + 1 < ATTEMPTS_MAX);
+    const mayRepeat = !move.for_resize && move.attempts + 1 < ATTEMPTS_MAX;
+    const isWanted = !move.from_lost && (move.from_draining || mayRepeat);
     if (move.state !== 'kept' || !isWanted || !(await isStillThere(tx, move))) {
       await deleteMove(tx, move.id);
       return 'done';

@@ -167,17 +167,30 @@ async function endMove(
   move: MoveRow,
   state: Extract<MoveState, 'moved' | 'kept'>,
 ): Promise<void> {
-  const end = state === 'moved' ? SUCCESS : failure('host_failed');
-  const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
-    await recordMoveEnd(tx, move, { state, fault: state === 'kept' ? operation.last_fault : null, now });
+  const fault = state === 'kept' ? operation.last_fault : null;
+  async function record(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+    await recordMoveEnd(tx, move, { state, fault, now });
     if (state === 'moved') {
       await reapplyOutside(tx, server.id, now);
       await sendSnapshotsAfter(tx, move, now);
     }
     await auditServer(tx, server, 'server.move', now, state === 'moved' ? 'ok' : 'error');
-    await applyFreeze(tx, service, server.id, now);
-  };
-  await endOperation(service, operation, record, end);
+  }
+  if (operation.kind === 'resize') {
+    await service.db.transaction(async (tx) => {
+      const server = await lockServer(tx, operation.server_id);
+      if (!server) return;
+      await record(tx, server, service.clock.now());
+      await advance(service, operation, { step: state === 'moved' ? 'resize' : 'undo_resize' }, tx);
+    });
+  } else {
+    const end = state === 'moved' ? SUCCESS : failure('host_failed');
+    const recordAndFreeze = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
+      await record(tx, server, now);
+      await applyFreeze(tx, service, server.id, now);
+    };
+    await endOperation(service, operation, recordAndFreeze, end);
+  }
   service.wake();
 }
 

@@ -19,8 +19,9 @@ import { recordEvent } from '../../record.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
 import { serverObject } from '../object.ts';
 import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
+import { completeResize } from '../resize/end.ts';
 import { auditServer, moveServer } from '../transition.ts';
-import { endOperation, operationLogFields } from './step.ts';
+import { advance, endOperation, operationLogFields } from './step.ts';
 import { reinstallPayload } from './step-inputs.ts';
 
 /** The transition that completes each kind. A removal ends in `remove.ts`. */
@@ -51,6 +52,7 @@ export async function completeOperation(service: Service, operation: OperationRo
   if (kind === 'destroy' || kind === 'move') throw new Error(`a ${kind} must be recorded by its own steps`);
   // The server has been suspended since the request.
   if (kind === 'suspend') return await finishUnchanged(service, operation);
+  if (kind === 'resize') return await completeResize(service, operation);
   const isInstall = INSTALL_KINDS.includes(kind);
   await endOperation(service, operation, async (tx, server, now) => {
     const trigger = triggerOf(operation, server) ?? TRIGGERS[kind];
@@ -119,6 +121,7 @@ export async function failOperation(
   if (kind === 'provision' || kind === 'destroy' || kind === 'move')
     throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
+  if (kind === 'resize') return await advance(service, operation, { step: 'undo_resize', fault: reason });
   const end = failure(code, kind === 'start' ? 'kept' : 0n);
   const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     if (kind === 'start' && server.status === 'suspended')

@@ -7,10 +7,11 @@
  *   start         wait_on
  *   rescue        enter_rescue ─→ wait_on
  *   suspend       like stop, but never gives up while the machine exists
+ *   resize        shut_down ─→ wait_off ── off ──→ resize … wait_on ── runs ──→ done  (resize/steps.ts)
  *
  * A silent host is waited for, because the machine is nowhere else. A driver that refuses ends the operation.
  */
-import { SECOND_MS } from '../../../kernel/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import type { MachineState, PowerAction } from '../../../ports/compute.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { hasDetachingVolume } from '../../../store/volumes/changes.ts';
@@ -77,7 +78,7 @@ export const waitOff = observationStep(async (service, operation, seen) => {
     case 'stopped':
       if (operation.kind === 'stop' || operation.kind === 'suspend')
         return await completeOperation(service, operation);
-      return await advance(service, operation, { step: 'wait_on' });
+      return await advance(service, operation, { step: operation.kind === 'resize' ? 'resize' : 'wait_on' });
     case 'running':
     case 'installing': {
       const sinceMs = service.clock.now().getTime() - operation.placed_at.getTime();
@@ -112,6 +113,8 @@ export const waitOn = observationStep(async (service, operation, seen) => {
   switch (seen?.state) {
     case 'stopped': {
       if (rescue) return await advance(service, operation, { step: 'enter_rescue' });
+      if (operation.kind === 'resize' && doesNotStart(service, operation))
+        return await failOperation(service, operation, operation.last_fault ?? 'the machine does not start');
       if (await deferForLeavingVolume(service, operation)) return;
       const fault = await setPower(service, operation, 'on');
       return await advanceAfterCall(service, operation, fault, { inMs: POLL_INTERVAL_MS });
@@ -128,6 +131,14 @@ export const waitOn = observationStep(async (service, operation, seen) => {
       await handleMissingMachine(service, operation, seen);
   }
 });
+
+/** Consecutive faults of its host, and a time, after which a machine goes back to its previous size. */
+const START_FAULTS_MAX = 4;
+const START_MAX_MS = 5 * MINUTE_MS;
+
+function doesNotStart(service: Service, { attempts, placed_at: since }: OperationRow): boolean {
+  return attempts >= START_FAULTS_MAX || service.clock.now().getTime() - since.getTime() > START_MAX_MS;
+}
 
 /**
  * Postpones the step while a volume is being detached: powered on now, the machine would use a volume that

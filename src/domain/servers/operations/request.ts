@@ -10,12 +10,12 @@ import { recordAudit } from '../../record.ts';
 import { requireDriver } from '../hardware.ts';
 import { lockServerFor } from '../lock-server.ts';
 import { serverObject } from '../object.ts';
-import { type ReinstallPayload, type RescuePayload, sealPayload } from './step-inputs.ts';
+import { type OperationPayload, sealPayload } from './step-inputs.ts';
 
 /** How an operation starts. */
 export interface OperationPlan {
   readonly step: OperationStep;
-  readonly payload?: RescuePayload | ReinstallPayload;
+  readonly payload?: OperationPayload;
   readonly snapshotId?: string;
 }
 

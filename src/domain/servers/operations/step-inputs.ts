@@ -1,5 +1,5 @@
 /** The inputs of an operation's steps besides its row: its sealed payload, and the machine specification. */
-import type { MachineSpec } from '../../../ports/compute.ts';
+import type { MachineSize, MachineSpec } from '../../../ports/compute.ts';
 import { SEALED, type SealedColumn } from '../../../spec/sealed.ts';
 import type { SealedPayload } from '../../../store/images/images.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
@@ -23,8 +23,31 @@ export interface ReinstallPayload {
   readonly sshPublicKeys: readonly string[];
 }
 
+/** Payload of `resize`. Amounts are decimal text, and times RFC 3339 with milliseconds. */
+export interface ResizePayload {
+  /** In the facts of its entries. */
+  readonly id: string;
+  /** It is powered on again. */
+  readonly wasRunning: boolean;
+  readonly size: MachineSize;
+  readonly description: string;
+  /** Above 0: charged. Below: comes back at the end. */
+  readonly dueCents: string;
+  /** For going back. */
+  readonly previous: MachineSize & {
+    readonly planId: string;
+    readonly monthCents: string;
+    readonly cycleCents: string;
+    readonly pricedAt: string | null;
+    readonly paid: { readonly from: string; readonly cents: string } | null;
+    readonly paidUntil: string;
+  };
+}
+
+export type OperationPayload = RescuePayload | ReinstallPayload | ResizePayload;
+
 /** `id` is the id of the operation. */
-export function sealPayload(service: Service, id: string, payload: RescuePayload | ReinstallPayload): string {
+export function sealPayload(service: Service, id: string, payload: OperationPayload): string {
   return service.keys.seal(SEALED.operation, id, JSON.stringify(payload));
 }
 
@@ -43,7 +66,17 @@ export function previousImageId(service: Service, { id, sealed }: SealedPayload)
   return (openSealed(service, id, sealed) as ReinstallPayload).imageId;
 }
 
-function openPayload(service: Service, operation: OperationRow): unknown {
+export function resizePayload(
+  service: Service,
+  operation: Pick<OperationRow, 'id' | 'kind' | 'payload_sealed'>,
+): ResizePayload {
+  return openPayload(service, operation) as ResizePayload;
+}
+
+function openPayload(
+  service: Service,
+  operation: Pick<OperationRow, 'id' | 'kind' | 'payload_sealed'>,
+): unknown {
   if (operation.payload_sealed === null) throw new Error(`a ${operation.kind} operation without its payload`);
   return openSealed(service, operation.id, operation.payload_sealed);
 }

@@ -35,6 +35,7 @@ import {
   encodeValue,
   MINUTES_VERSION,
   parseJson,
+  RESIZE_VERSION,
   SHARED_DISKS_VERSION,
   SNAPSHOT_ORDERS_VERSION,
   UNKNOWN_CALL,
@@ -76,6 +77,10 @@ export function openHostDriver(
     restore: async (spec, snapshotId) => {
       await requireSharedDisks(connection, spec);
       await change('restore', spec, snapshotId);
+    },
+    resize: async (id, size) => {
+      await requireResize(connection);
+      return (await call('resize', id, size)) as { diskGb: number };
     },
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
@@ -134,6 +139,13 @@ async function requireSnapshotOrders(
     'host',
     `host ${host} cannot create servers from snapshots: update Skerry on ${host}`,
   );
+}
+
+/** Repeating the call to an older host would not help. */
+async function requireResize(connection: HostConnection): Promise<void> {
+  if ((await connection.version()) >= RESIZE_VERSION) return;
+  const { name: host } = connection;
+  throw new ComputeError('refused', `host ${host} cannot resize machines: update Skerry on ${host}`);
 }
 
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;

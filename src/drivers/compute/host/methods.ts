@@ -3,7 +3,13 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
-import { DISK_MOVES_VERSION, MINUTES_VERSION, PEM_MAX_CHARACTERS, SHARED_DISKS_VERSION } from './wire.ts';
+import {
+  DISK_MOVES_VERSION,
+  MINUTES_VERSION,
+  PEM_MAX_CHARACTERS,
+  RESIZE_VERSION,
+  SHARED_DISKS_VERSION,
+} from './wire.ts';
 
 /** Methods that a call cannot carry: streams and properties. */
 type Uncalled =
@@ -151,6 +157,7 @@ export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   seizeDisk: SHARED_DISKS_VERSION,
   revive: SHARED_DISKS_VERSION,
   receiveDisk: DISK_MOVES_VERSION,
+  resize: RESIZE_VERSION,
 };
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
@@ -160,6 +167,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   observe: question(Type.Array(MachineState)),
   rebuild: change([0]),
   restore: change([0]),
+  resize: change([0], Type.Object({ diskGb: Type.Integer({ minimum: 1, maximum: 1_000_000 }) })),
   rescue: change([0]),
   sample: question(Type.Array(HourSample)),
   sampleMinutes: question(Type.Array(MinuteSample)),

@@ -32,6 +32,8 @@ export const SHARED_DISKS_VERSION = 4;
 export const SNAPSHOT_ORDERS_VERSION = 5;
 /** The version that reads metrics by the minute. */
 export const MINUTES_VERSION = 5;
+/** The version that changes the size of machines. */
+export const RESIZE_VERSION = 5;
 
 /** The version that brought an action, unless it was the first. */
 export const ACTION_VERSIONS: Readonly<Record<string, number>> = {

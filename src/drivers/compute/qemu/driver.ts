@@ -22,6 +22,7 @@ import {
   reviveMachine,
 } from './machine/install.ts';
 import { observeMachines } from './machine/observe.ts';
+import { resizeMachine } from './machine/resize.ts';
 import { Supervisor } from './machine/supervise.ts';
 import { sampleMachines, sampleMinutes } from './metrics/sample.ts';
 import { forgetSent, keepMachine } from './move/abandon.ts';
@@ -83,6 +84,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     observe: (ids) => observeMachines(host, ids),
     rebuild: (spec) => rebuildMachine(host, spec),
     restore: (spec, snapshotId) => restoreMachine(host, spec, snapshotId),
+    resize: (id, size) => resizeMachine(host, id, size),
     rescue: (id, access) => rescueMachine(host, id, access),
     console: (id) => openConsole(host, id),
     sample: (ids, since) => sampleMachines(host, ids, since),

@@ -11,6 +11,7 @@ import {
   type ComputeFault,
   type HostFinding,
   type HourSample,
+  type MachineSize,
   type MachineSpec,
   type MachineState,
   type MinuteSample,
@@ -24,7 +25,14 @@ import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { Filter } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
 import { readSimulatedFacts } from './facts.ts';
-import { ensureMachine, type InstallTiming, reinstall, reviveMachine, seizeMachine } from './install.ts';
+import {
+  ensureMachine,
+  type InstallTiming,
+  reinstall,
+  resizeMachine,
+  reviveMachine,
+  seizeMachine,
+} from './install.ts';
 import { sampleHours, sampleMinutes } from './load.ts';
 import {
   findReachableMachine,
@@ -140,6 +148,11 @@ export class SimulatedCompute implements ComputeDriver {
     await this.#db.transaction((tx) =>
       reinstall(tx, spec, moment, () => readRestoreContent(tx, snapshotId, spec, moment.now)),
     );
+  }
+
+  async resize(id: string, size: MachineSize): Promise<{ readonly diskGb: number }> {
+    await this.#throwArmedFault('resize', 'host');
+    return await this.#db.transaction((tx) => resizeMachine(tx, id, size));
   }
 
   async rescue(id: string, access: RescueAccess): Promise<void> {

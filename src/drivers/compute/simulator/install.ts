@@ -1,12 +1,13 @@
 /** Installs: the first creates the machine, each later one a new generation of its disk. */
 import type { Sql } from '../../../kernel/sql.ts';
-import { ComputeError, type MachineSpec } from '../../../ports/compute.ts';
+import { ComputeError, type MachineSize, type MachineSpec } from '../../../ports/compute.ts';
 import {
   type InstalledSystem,
   installEndsAt,
   isInstallDone,
   lockMachine,
   machineOnOtherHost,
+  requireMachine,
   toInstalledSystem,
 } from './machine.ts';
 import { bootAssignments } from './power.ts';
@@ -51,7 +52,10 @@ async function requireCapacity(tx: Sql, spec: MachineSpec): Promise<void> {
  * Whether the host has capacity for one more such machine, next to its own and the copies of moves. The
  * caller holds the host's lock.
  */
-export async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> {
+export async function hasCapacity(
+  tx: Sql,
+  spec: Pick<MachineSpec, 'host' | 'cpu' | 'ramMb' | 'diskGb' | 'sharedDisk'>,
+): Promise<boolean> {
   const capacity = await tx.row<{ fits: boolean }>(
     `with used as (
        select cpu, ram_mb, case when shared_disk then 0 else disk_gb end as disk_gb
@@ -69,8 +73,31 @@ export async function hasCapacity(tx: Sql, spec: MachineSpec): Promise<boolean> 
   return capacity?.fits === true;
 }
 
+/** Its simulated load has the new size at once. */
+export async function resizeMachine(
+  tx: Sql,
+  id: string,
+  { cpu, ramMb, diskGb }: MachineSize,
+): Promise<{ readonly diskGb: number }> {
+  const { host, disk_gb: before } = await requireMachine(tx, id);
+  await lockHost(tx, host);
+  const machine = await lockMachine(tx, id);
+  if (machine.host !== host) throw new ComputeError('transient', 'the machine has moved meanwhile');
+  const size = { cpu, ramMb, diskGb: Math.max(diskGb, before) };
+  await tx.run('update sim.machines set cpu = $2, ram_mb = $3, disk_gb = $4 where id = $1', [
+    id,
+    size.cpu,
+    size.ramMb,
+    size.diskGb,
+  ]);
+  // With the machine's new size, nothing more may fit than the host has.
+  if (!(await hasCapacity(tx, { host, cpu: 0, ramMb: 0, diskGb: 0 })))
+    throw new ComputeError('host', `insufficient capacity on host ${host}`);
+  return { diskGb: size.diskGb };
+}
+
 /** GiB of the host's disk that the machine uses. */
-export function diskOnHost({ diskGb, sharedDisk }: MachineSpec): number {
+export function diskOnHost({ diskGb, sharedDisk }: Pick<MachineSpec, 'diskGb' | 'sharedDisk'>): number {
   return sharedDisk ? 0 : diskGb;
 }
 

@@ -9,6 +9,7 @@ import {
   stopServer,
 } from '../../../domain/servers/operations/power.ts';
 import { rebuildServer, restoreServer } from '../../../domain/servers/operations/reinstall.ts';
+import { resizeServer } from '../../../domain/servers/resize/resize.ts';
 import { Server } from '../../../spec/schemas/server.ts';
 import {
   Console,
@@ -16,6 +17,7 @@ import {
   RebootQuery,
   RebuildBody,
   RescuedServer,
+  ResizeBody,
   RestoreBody,
   StartBody,
 } from '../../../spec/schemas/server-actions.ts';
@@ -128,6 +130,25 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     example: { max_price_usd: 16.54 },
     reply: Server,
     run: ({ service, actor, params, body }) => startServer(service, actor, params.id, body),
+  }),
+  route({
+    id: 'servers.resize',
+    method: 'POST',
+    path: '/servers/{id}/resize',
+    scope: 'write',
+    beta: true,
+    summary: 'Resize a server to another plan',
+    description:
+      'Changes CPUs and memory, and with `resize_disk` the disk. The server must be `stopped`, or ' +
+      '`restart` true. The cycle keeps its end: the rest of it is charged or refunded pro rata. If the ' +
+      'resize fails, the previous plan and the money come back.',
+    status: 202,
+    errorStatuses: [409, 422],
+    audit: 'server.resize',
+    body: ResizeBody,
+    example: { plan: 's2', restart: true },
+    reply: Server,
+    run: ({ service, actor, params, body }) => resizeServer(service, actor, params.id, body),
   }),
   route({
     id: 'servers.restore',

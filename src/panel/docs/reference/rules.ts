@@ -37,6 +37,8 @@ const ISSUE_DETAILS: Record<V1Issue, string> = {
   insufficient_balance: 'Insufficient balance. `have`, `need`, and `deficit` are in US dollars.',
   limit_reached: 'The account reached its quota. `limit` contains the quota, and `used` the number in use.',
   protected: 'The resource is protected. Set the field that `field` names to false first.',
+  mismatch: 'Two things do not fit each other, such as a plan and the region of a server.',
+  wrong_state: 'The resource must be in another state first.',
   price_changed: 'The price is above your limit. `price_usd` contains the price in US dollars.',
   mismatch: 'The resource does not fit the rest of the request, such as its region.',
   wrong_state: 'The resource is in a state that does not allow this.',

@@ -124,6 +124,7 @@ export class Model {
         this.#require(isIdle(servers.find((one) => one.id === act.id)), 'a busy server is rebuilt');
         return this.#change(act.id, {
           image: act.image,
+          disk_gb: 10,
           ssh_keys: keysOf(act.server),
           labels: act.labels,
           status: 'installing',

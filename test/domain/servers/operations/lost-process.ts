@@ -17,6 +17,7 @@ import {
   waitInstalled,
 } from '../../../../src/domain/servers/operations/reinstall-steps.ts';
 import { removeMachine } from '../../../../src/domain/servers/operations/remove.ts';
+import { resizeMachine, undoResize } from '../../../../src/domain/servers/resize/steps.ts';
 import type { ComputeDriver } from '../../../../src/ports/compute.ts';
 import type { OperationRow, OperationStep } from '../../../../src/store/servers/operations.ts';
 
@@ -39,6 +40,8 @@ const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) =
   keep: keepMachine,
   place: placeElsewhere,
   replace: replaceMachine,
+  resize: resizeMachine,
+  undo_resize: undoResize,
   wait_replaced: (service, operation) => waitReplaced(service, [operation]),
 };
 

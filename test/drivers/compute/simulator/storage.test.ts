@@ -41,6 +41,7 @@ function calls(
     observe: () => driver.observe([id]),
     rebuild: () => driver.rebuild({ ...spec, generation: 2 }),
     restore: () => driver.restore({ ...spec, generation: 2 }, `kept of ${id}`),
+    resize: () => driver.resize(id, spec),
     rescue: () => driver.rescue(id, { passwordHash: 'x' }),
     console: () => driver.console(id),
     sample: () => driver.sample([id], new Date(0)),

@@ -60,7 +60,7 @@ export function ownedIds(estate: Estate) {
     audit: [estate.auditEvent],
     action: [estate.action],
     ledgerEntry: [estate.ledgerEntry],
-    quote: [quote.order, quote.start],
+    quote: [quote.order, quote.start, quote.resize],
     alert: [alert.listed, alert.labeled],
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;
 }

@@ -74,6 +74,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       body: { quote: quote.start, max_price_usd: 0 },
       places: [inBody('quote', 'quote')],
     }),
+  'servers.resize': ({ server, quote }) =>
+    caseFor('server', server.running, {
+      body: { plan: 's2', resize_disk: true, restart: true, quote: quote.resize, max_price_usd: 100 },
+      places: [inBody('quote', 'quote')],
+    }),
   'servers.console': ({ server }) => caseFor('server', server.running),
   'servers.metrics': ({ server }) => caseFor('server', server.running),
   'servers.set_rdns': ({ server, address }) =>

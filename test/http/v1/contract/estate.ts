@@ -57,8 +57,8 @@ export interface Estate {
   readonly alert: { readonly listed: string; readonly labeled: string };
   readonly auditEvent: string;
   readonly ledgerEntry: string;
-  /** Of an order of s1 for a month, and of the start of the stopped server. */
-  readonly quote: { readonly order: string; readonly start: string };
+  /** Of an order of s1 for a month, the start of the stopped server, and s2 for the running one. */
+  readonly quote: { readonly order: string; readonly start: string; readonly resize: string };
 }
 
 export async function makeEstate(world: World): Promise<Estate> {
@@ -91,7 +91,12 @@ export async function makeEstate(world: World): Promise<Estate> {
   await world.settle();
   const priced = { operation: 'server.create', params: { plan: 's1' } };
   const start = { operation: 'server.start', resource: stopped };
-  const quote = { order: (await make('/quotes', priced)).id, start: (await make('/quotes', start)).id };
+  const resize = { operation: 'server.resize', resource: running, params: { plan: 's2', restart: true } };
+  const quote = {
+    order: (await make('/quotes', priced)).id,
+    start: (await make('/quotes', start)).id,
+    resize: (await make('/quotes', resize)).id,
+  };
   const condition = { metric: 'net_out_bps', value: 1_000_000_000_000 };
   const alert = {
     listed: (await make('/alerts', { ...condition, name: 'busy', servers: [running] })).id,

@@ -1,0 +1,83 @@
+/** Where a server has its new size: on its host, or on another one of its region, to which it then moves. */
+import { fail } from '../../../kernel/fail.ts';
+import { newId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { findMove, hasUnsettledVolumes, queueMove, startMove } from '../../../store/servers/moves.ts';
+import {
+  findResizeTarget,
+  fitsOnOwnHost,
+  type Growth,
+  reserveOnHost,
+  setReservedSize,
+} from '../../../store/servers/resizes.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
+import { lockVolumesOf } from '../../../store/volumes/changes.ts';
+import type { Service } from '../../context.ts';
+import { outOfStock } from './checks.ts';
+
+/** Refuses with `out_of_stock` if no host has room, without locking or reserving anything. */
+export async function requireRoom(
+  tx: Sql,
+  service: Service,
+  server: ServerRow,
+  growth: Growth,
+): Promise<void> {
+  if (await fitsOnOwnHost(tx, server.id, { ...growth, locks: false })) return;
+  if (service.compute.moves === null) outOfStock();
+  const sizes = { ramMb: server.ram_mb + growth.ramMb, diskGb: ownDiskGb(server) + growth.diskGb };
+  if (!(await findResizeTarget(tx, server.id, { ...targetNeeds(service, growth), ...sizes, locks: false })))
+    outOfStock();
+}
+
+/**
+ * Reserves the room, and starts the move if another host has it. Refuses with `out_of_stock`, and with
+ * `conflict_state` while the server cannot move. The caller holds the locks of the server and the balance.
+ */
+export async function reserveRoom(
+  tx: Sql,
+  service: Service,
+  server: ServerRow,
+  { growth, now }: { readonly growth: Growth; readonly now: Date },
+): Promise<void> {
+  const { id } = server;
+  const ramMb = server.ram_mb + growth.ramMb;
+  if (await fitsOnOwnHost(tx, id, { ...growth, locks: true })) {
+    const diskGb = server.disk_gb + growth.diskGb;
+    return await setReservedSize(tx, { id, ramMb, diskGb });
+  }
+  if (service.compute.moves === null) outOfStock();
+  const volumes = await lockVolumesOf(tx, id);
+  const volumesGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), 0);
+  const diskGb = ownDiskGb(server) + growth.diskGb + volumesGb;
+  const needs = { ...targetNeeds(service, growth), ramMb, diskGb, locks: true };
+  const toHost = (await findResizeTarget(tx, id, needs)) ?? outOfStock();
+  await requireMovable(tx, id, now);
+  await reserveOnHost(tx, toHost, { ramMb, diskGb });
+  await startMove(tx, {
+    serverId: id,
+    id: newId(now),
+    keyId: service.keys.newestId,
+    toHost,
+    ramMb,
+    diskGb,
+    volumeIds: volumes.map((volume) => volume.id),
+    growDiskGb: growth.diskGb,
+    now,
+  });
+}
+
+function ownDiskGb(server: ServerRow): number {
+  return server.shared_disk ? 0 : server.disk_gb;
+}
+
+function targetNeeds({ compute }: Service, { hostTags }: Growth) {
+  return { hostTags, otherBackend: compute.hosts !== null };
+}
+
+/** Takes over a move that is queued. */
+async function requireMovable(tx: Sql, serverId: string, now: Date): Promise<void> {
+  await queueMove(tx, { id: newId(now), serverId, wantedHost: null, now });
+  const isQueued = (await findMove(tx, serverId))?.state === 'queued';
+  if (isQueued && !(await hasUnsettledVolumes(tx, serverId))) return;
+  fail('conflict_state', {}, 'The server has to move to another host, but is busy. Try again in a minute.');
+}
