@@ -109,6 +109,7 @@ export const SERVER_PAGES = {
   metrics: '/metrics',
   network: '/network',
   storage: '/storage',
+  resize: '/resize',
   rebuild: '/rebuild',
   settings: '/settings',
 } as const;

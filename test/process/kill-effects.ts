@@ -69,6 +69,16 @@ export const EFFECTS = {
     ...['compute.moves.receiveDisk', 'compute.moves.send', 'compute.moves.takeOver', 'compute.moves.forget'],
     ...['moves', 'hosts', 'volumes', 'snapshots', 'tasks', 'audit_events'],
   ],
+  'a resize': [
+    ...['compute.power', 'compute.resize', 'compute.observe', 'servers', 'hosts', 'transfers', 'balances'],
+    ...['operations', 'events', 'audit_events', 'idempotency'],
+  ],
+  'a resize that fails': [
+    ...['compute.resize', 'servers', 'hosts', 'transfers', 'operations', 'events', 'audit_events'],
+  ],
+  'a resize to another host': [
+    ...['compute.resize', 'compute.moves.send', 'compute.moves.takeOver', 'moves', 'servers', 'operations'],
+  ],
   'a reverse name': ['dns.set', 'published_rdns', 'servers', 'tasks'],
   'the removal of a server with a reverse name': [
     ...['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],

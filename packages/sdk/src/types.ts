@@ -93,6 +93,7 @@ export type CreateQuote =
       readonly params: Partial<CreateServer> & Pick<CreateServer, 'plan'>;
     }
   | { readonly operation: 'server.start'; readonly resource: string; readonly params?: StartServer }
+  | { readonly operation: 'server.resize'; readonly resource: string; readonly params: ResizeServer }
   | { readonly operation: 'server.delete'; readonly resource: string };
 
 type ImageParts = operations['images.create']['requestBody']['content']['multipart/form-data'];

@@ -31,6 +31,7 @@ import { SERVER_LIST_PAGE } from './servers/list.ts';
 import { registerServerCharts, SERVER_METRICS_PAGE } from './servers/metrics.ts';
 import { SERVER_PAGE } from './servers/overview.ts';
 import { SERVER_REBUILD_PAGE } from './servers/rebuild.ts';
+import { SERVER_RESIZE_PAGE } from './servers/resize.ts';
 import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts';
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
 import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
@@ -73,6 +74,7 @@ const SERVER_PAGES: readonly PanelPage[] = [
   SERVER_METRICS_PAGE,
   SERVER_NETWORK_PAGE,
   SERVER_STORAGE_PAGE,
+  SERVER_RESIZE_PAGE,
   SERVER_REBUILD_PAGE,
   SERVER_SETTINGS_PAGE,
 ];

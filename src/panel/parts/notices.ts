@@ -7,6 +7,7 @@ const NOTICES = {
   server_stopping: 'The server is shutting down.',
   server_starting: 'The server is powering on.',
   server_rebooting: 'The server is restarting.',
+  server_resizing: 'The server is being resized. If that fails, it keeps its plan and we charge nothing.',
   server_rebuilding: 'The server is being rebuilt. You can connect once it is running.',
   server_destroying: 'The server is being deleted. This finishes when its disk is wiped.',
   key_added: 'SSH key added. You can choose it when you deploy or rebuild a server.',

@@ -37,6 +37,7 @@ const PART_NAMES: Record<ServerPageKey, string> = {
   metrics: 'Metrics',
   network: 'Network',
   storage: 'Storage',
+  resize: 'Resize',
   rebuild: 'Rebuild and rescue',
   settings: 'Settings',
 };

@@ -77,6 +77,31 @@ describe('prices of operations in the panel', () => {
     await world.settle();
   });
 
+  it('a resize charges at most the price that its page showed', async () => {
+    const [{ id }] = (await api.get('/servers')).body.data;
+    const page = await panel.open(`/servers/${id}/resize`);
+    const params = { plan: 's2', restart: true };
+    const { body: quote } = await api.post('/quotes', { operation: 'server.resize', resource: id, params });
+    const price = quote.due_now_usd.toFixed(2);
+    assert.match(textOf(page.text), new RegExp(`s2 .* \\$${price} \\$${quote.renews_usd.toFixed(2)}`));
+    const refused = await panel.submit(page, 'resize', { plan: 's2' });
+    assert.deepEqual([refused.status, /restarts for a resize/.test(textOf(refused.text))], [409, true]);
+    await world.opened.db.run(`update plans set price_cents_month = price_cents_month + 500 where id = 's2'`);
+    const dearer = await panel.submit(page, 'resize', { plan: 's2', restart: 'on' });
+    assert.equal(dearer.status, 409);
+    assert.match(textOf(dearer.text), /This costs \$[\d.]+ now, .* Nothing was/);
+    await world.opened.db.run(`update plans set price_cents_month = price_cents_month - 500 where id = 's2'`);
+    const again = await panel.submit(await panel.open(`/servers/${id}/resize`), 'resize', {
+      plan: 's2',
+      restart: 'on',
+    });
+    assert.match(again.location ?? '', /done=server_resizing/);
+    const [charge] = (await api.get('/billing/ledger')).body.data;
+    assert.equal((-charge.amount_usd).toFixed(2), price);
+    await world.settle();
+    assert.equal((await api.get(`/servers/${id}`)).body.plan, 's2');
+  });
+
   it('the total of an order says why the order would be refused', async () => {
     const { text } = await panel.open('/servers/new?plan=s1&region=par');
     assert.match(text, /<p class="problem">An account can have at most 2 servers; delete one first\.<\/p>/);

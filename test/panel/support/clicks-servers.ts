@@ -60,6 +60,12 @@ export const SERVER_CLICKS: readonly Click[] = [
   { form: ['/servers/{id}', 'reset'], once: 'server.reboot', at: running },
   { form: ['/servers/{id}', 'console'], once: null, at: running, apart: true },
   {
+    form: ['/servers/{id}/resize', 'resize'],
+    once: 'server.resize',
+    at: (estate) => running(estate, '/resize'),
+    fields: { plan: 's2', restart: 'on' },
+  },
+  {
     form: ['/servers/{id}/rebuild', 'rescue'],
     once: 'server.rescue',
     at: (estate) => running(estate, '/rebuild'),

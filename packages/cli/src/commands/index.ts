@@ -25,6 +25,7 @@ import { remove } from './server/delete.ts';
 import { metrics } from './server/metrics.ts';
 import { SERVER_POWER } from './server/power.ts';
 import { SERVER_REINSTALL } from './server/reinstall.ts';
+import { resize } from './server/resize.ts';
 import { SERVER_READ } from './server/show.ts';
 import { ssh } from './server/ssh.ts';
 import { SERVER_UPDATE } from './server/update.ts';
@@ -66,6 +67,7 @@ export const COMMANDS: readonly Command[] = [
   ...SERVER_UPDATE,
   remove,
   ...SERVER_POWER,
+  resize,
   ...SERVER_REINSTALL,
   ...SERVER_BACKUPS,
   openConsole,

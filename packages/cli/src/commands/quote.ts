@@ -23,16 +23,19 @@ export const quote = command({
   name: 'quote',
   about: 'Show the price of an operation and whether it is possible now',
   help: `Quotes a new server with --plan, for all billing cycles unless you select one; starting a server with
---start; or deleting one with --delete. due_now_usd is charged now, credit_usd comes back, and left_usd
+--start; resizing one with --resize and --plan; or deleting one with --delete. due_now_usd is charged now, credit_usd comes back, and left_usd
 is the remaining balance. topup_usd is the smallest top-up that covers a deficit with its bonus. Nothing
 is ordered. With --check, the command exits with 7 if the operation is not possible now; without
 --billing-months, the shortest cycle decides.`,
   operations: ['quotes.create', ...FIND_SERVER],
   options: {
-    plan: text('id', 'ID of the plan of a new server', { completionKind: 'plan' }),
+    plan: text('id', 'ID of the plan of a new server, or of --resize', { completionKind: 'plan' }),
     region: text('code', 'Region of a new server (default: any)', { completionKind: 'region' }),
     billingMonths: text('months', 'Show only this billing cycle', { choices: CYCLES }),
     start: text('server', 'Quote starting this server: name or ID', { completionKind: 'server' }),
+    resize: text('server', 'Quote resizing this server to --plan: name or ID', {
+      completionKind: 'server',
+    }),
     delete: text('server', 'Quote deleting this server: name or ID', { completionKind: 'server' }),
     check: flag('Exit with 7 if the operation is not possible now'),
   },
@@ -57,14 +60,21 @@ interface QuoteOptions {
   readonly region: string | undefined;
   readonly billingMonths: string | undefined;
   readonly start: string | undefined;
+  readonly resize: string | undefined;
   readonly delete: string | undefined;
 }
 
 /** Returns one request, or one for each billing cycle. */
 async function readRequests(skerry: Skerry, options: QuoteOptions): Promise<readonly CreateQuote[]> {
-  const { plan, region, billingMonths, start, delete: removed } = options;
-  const operations = [plan, start, removed].filter((one) => one !== undefined);
-  if (operations.length !== 1) throw new Failure('usage', 'use one of --plan, --start, and --delete');
+  const { plan, region, billingMonths, start, resize, delete: removed } = options;
+    const operations = [resize ?? plan, start, removed].filter((one) => one !== undefined);
+  if (operations.length !== 1)
+    throw new Failure('usage', 'use one of --plan, --start, --resize, and --delete');
+  if (resize !== undefined) {
+    if (plan === undefined) throw new Failure('usage', '--resize requires --plan');
+    const { id: resource } = await findServer(skerry, resize);
+    return [{ operation: 'server.resize', resource, params: { plan, restart: true } }];
+  }
   if (start !== undefined) {
     return [{ operation: 'server.start', resource: (await findServer(skerry, start)).id }];
   }

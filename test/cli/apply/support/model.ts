@@ -124,7 +124,6 @@ export class Model {
         this.#require(isIdle(servers.find((one) => one.id === act.id)), 'a busy server is rebuilt');
         return this.#change(act.id, {
           image: act.image,
-          disk_gb: 10,
           ssh_keys: keysOf(act.server),
           labels: act.labels,
           status: 'installing',
@@ -188,6 +187,7 @@ export class Model {
       plan,
       region,
       image: act.image,
+      disk_gb: 10,
       ipv4: null,
       ipv6: null,
       ssh_keys: keys,

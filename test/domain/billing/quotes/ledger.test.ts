@@ -44,6 +44,15 @@ const script = fc.record({
   announced: fc.option(
     fc.record({ monthCents: priceCents, days: fc.integer({ min: LIMITS.priceNoticeDays, max: 400 }) }),
   ),
+  /** To a plan with that price, that part of what is left of the cycle later. */
+  resizes: fc.array(
+    fc.record({
+      plan: fc.constantFrom('s1', 's2', 's3'),
+      monthCents: priceCents,
+      part: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 0.99, noNaN: true })),
+    }),
+    { maxLength: 4 },
+  ),
   end: fc.constantFrom('before it runs', 'after it runs', 'after a renewal', 'after a suspension'),
   /** How long a suspended server waits for its start. */
   waitMs: fc.integer({ min: 0, max: 13 * DAY_MS }),
@@ -103,6 +112,25 @@ async function resume(server: Server, { renews, waitMs }: Script): Promise<Serve
   return started;
 }
 
+/** Resizes the server some times in its cycle. The plan that it has is refused, and its price then stays. */
+async function resizeOften(server: Server, { resizes }: Script): Promise<Server> {
+  const { clock } = quotes.world;
+  let seen = server;
+  for (const { plan, monthCents, part } of resizes) {
+    const leftMs = new Date(seen.paid_until).getTime() - clock.now().getTime();
+    clock.moveTo(new Date(clock.now().getTime() + Math.max(0, Math.floor(leftMs * part))));
+    await quotes.setPrice(BigInt(monthCents), plan);
+    if (plan === seen.plan) continue;
+    const { id } = seen;
+    const params = { plan, restart: true };
+    seen = await assertBooked(['server.resize', { resource: id, params }], (quote) =>
+      quotes.resize(id, { ...params, quote }),
+    );
+    assert.equal(seen.plan, plan);
+  }
+  return seen;
+}
+
 /** A shown time has no milliseconds. */
 function endOf(time: string): Date {
   return new Date(new Date(time).getTime() + 1_000);
@@ -124,7 +152,7 @@ async function assertRenewal(server: Server): Promise<void> {
   );
 }
 
-it('a quote is what the ledger says afterwards, for random orders, starts, and deletions', async (t) => {
+it('a quote is what the ledger says afterwards, for random orders, resizes, starts, and deletions', async (t) => {
   await fc.assert(
     fc.asyncProperty(script, async (wanted) => {
       await quotes.clear();
@@ -141,9 +169,10 @@ it('a quote is what the ledger says afterwards, for random orders, starts, and d
         const effectiveAt = new Date(clock.now().getTime() + announced.days * DAY_MS);
         await quotes.announce(BigInt(announced.monthCents), effectiveAt);
       }
-      if (end === 'after a renewal') await assertRenewal(server);
-      if (end === 'after a suspension') await assertRenewal(await resume(server, wanted));
-      await remove(server);
+      const resized = await resizeOften(server, wanted);
+      if (end === 'after a renewal') await assertRenewal(resized);
+      if (end === 'after a suspension') await assertRenewal(await resume(resized, wanted));
+      await remove(resized);
     }),
     seededRuns(t, RUNS),
   );

@@ -6,12 +6,18 @@ import { sweepCalendar } from '../../../../src/domain/billing/sweep.ts';
 import type { ScopedActor } from '../../../../src/domain/context.ts';
 import { credit } from '../../../../src/domain/ledger/transfer.ts';
 import { createServer } from '../../../../src/domain/servers/deploy/create.ts';
+import { resizePayload } from '../../../../src/domain/servers/operations/step-inputs.ts';
+import { getServer } from '../../../../src/domain/servers/read.ts';
+import { keepNewPlan } from '../../../../src/domain/servers/resize/end.ts';
+import { resizeServer } from '../../../../src/domain/servers/resize/resize.ts';
 import { createSshKey } from '../../../../src/domain/ssh-keys/change.ts';
 import { formatId, newId, parseId } from '../../../../src/kernel/ids.ts';
 import type { Quote } from '../../../../src/spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../../src/spec/schemas/server.ts';
+import type { ResizeBody } from '../../../../src/spec/schemas/server-actions.ts';
 import { readBalance } from '../../../../src/store/ledger/ledger.ts';
-import { setServerInstalled, setServerStatus } from '../../../../src/store/servers/servers.ts';
+import { findServerOperation } from '../../../../src/store/servers/operations.ts';
+import { lockServer, setServerInstalled, setServerStatus } from '../../../../src/store/servers/servers.ts';
 import { S1 } from '../../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../../support/test-service.ts';
 
@@ -40,7 +46,7 @@ export class QuotesWorld {
     const world = await startTestService();
     const { fixtures, service } = world;
     await world.db.run(`insert into service (mode, key_check) values ('sandbox', 'of a test')`);
-    await fixtures.addPlans(['par'], [S1]);
+    await fixtures.addPlans(['par'], [S1, ...['s2', 's3'].map((id) => ({ ...S1, id }))]);
     await fixtures.addHosts([STOCK]);
     await fixtures.addAddresses(STOCK);
     const actor = await fixtures.addCustomer(balanceCents);
@@ -55,8 +61,8 @@ export class QuotesWorld {
     });
   }
 
-  async setPrice(monthCents: bigint): Promise<void> {
-    await this.world.db.run(`update plans set price_cents_month = $1 where id = 's1'`, [monthCents]);
+  async setPrice(monthCents: bigint, plan = 's1'): Promise<void> {
+    await this.world.db.run('update plans set price_cents_month = $1 where id = $2', [monthCents, plan]);
   }
 
   async quote(
@@ -116,6 +122,20 @@ export class QuotesWorld {
     const id = parseId('server', shown) ?? assert.fail(shown);
     await setServerStatus(this.world.db, { id, status: 'running', now: this.world.clock.now() });
     await this.endOperation(shown);
+  }
+
+  /** Resizes a server that runs, and counts the resize as done. */
+  async resize(shown: string, body: ResizeBody): Promise<Server> {
+    const { service, db, clock } = this.world;
+    await resizeServer(service, this.actor, shown, { restart: true, ...body });
+    await db.transaction(async (tx) => {
+      const server = (await lockServer(tx, parseId('server', shown) ?? '')) ?? assert.fail(shown);
+      const operation = await findServerOperation(tx, server.id);
+      assert.equal(operation?.kind, 'resize');
+      await keepNewPlan(tx, server, resizePayload(service, operation), clock.now());
+    });
+    await this.endOperation(shown);
+    return await getServer(service, this.actor, shown);
   }
 
   async endOperation(shown: string): Promise<void> {

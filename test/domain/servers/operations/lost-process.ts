@@ -49,7 +49,7 @@ export async function runStep(service: Service, operation: OperationRow): Promis
   await STEPS[operation.step](service, operation);
 }
 
-export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild';
+export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild' | 'resize';
 
 /** Returns the service with a hook that runs as soon as the driver call has succeeded. */
 export function serviceWithHook(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
+import { sweepCalendar } from '../../../../src/domain/billing/sweep.ts';
 import { stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { ComputeError } from '../../../../src/ports/compute.ts';
 import { R1 } from '../../../support/fixtures.ts';
@@ -157,7 +158,6 @@ describe('a resize that fails', () => {
     }
     const { paid_until: end } = await resizes.server();
     resizes.world.clock.moveTo(new Date(end.getTime() + 1000));
-    const { sweepCalendar } = await import('../../../../src/domain/billing/sweep.ts');
     for (let n = 0; n < 100 && (await sweepCalendar(resizes.world.service)) > 0; n++);
     mock.restoreAll();
     failing('refused', 1);
