@@ -29,13 +29,13 @@ const resize = (body: object, options = BETA): Promise<V1Response> =>
   api.post(`/servers/${id}/resize`, body, options);
 const quote = async (params: object): Promise<JsonBody> =>
   (await api.post('/quotes', { operation: 'server.resize', resource: id, params })).body;
-const item = ({ status, body }: V1Response) => [status, body.code, body.errors?.[0]];
+const item = ({ status, body }: V1Response) => [status, body.error.code, body.error.errors?.[0]];
 
 describe('POST /servers/{id}/resize', () => {
   it('is beta', async () => {
     const { status, body } = await api.post(`/servers/${id}/resize`, { plan: 's2', restart: true });
     assert.equal(status, 400);
-    assert.deepEqual(body.errors, [{ field: 'X-Service-Beta', issue: 'required' }]);
+    assert.deepEqual(body.error.errors, [{ field: 'X-Service-Beta', issue: 'required' }]);
   });
 
   it('names what it refuses, like its quote', async () => {
@@ -55,7 +55,7 @@ describe('POST /servers/{id}/resize', () => {
       assert.deepEqual(item(refused), [status, status === 409 ? 'conflict_state' : 'unprocessable', expected]);
       const quoted = await quote(body);
       assert.deepEqual([quoted.available, quoted.errors[0]], [false, expected], JSON.stringify(body));
-      assert.equal(quoted.refusal.message, refused.body.message);
+      assert.equal(quoted.refusal.message, refused.body.error.message);
     }
     await world.opened.db.run('update hosts set reserve_ram_mb = ram_mb');
     const expected = { field: 'plan', issue: 'unavailable' };
@@ -67,7 +67,7 @@ describe('POST /servers/{id}/resize', () => {
 
   it('charges what its quote says, and answers the same to a repeated request', async () => {
     const { id: quoteId, due_now_usd, renews_usd, cycle_ends_at } = await quote({ plan: 's2', restart: true });
-    const before = (await api.get('/billing/balance')).body.balance_usd;
+    const before = (await api.get('/billing/balance')).body.usd;
     const options = { ...BETA, key: 'resize-1' };
     const body = { plan: 's2', resize_disk: true, restart: true, quote: quoteId };
     const resized = await resize(body, options);
@@ -76,7 +76,7 @@ describe('POST /servers/{id}/resize', () => {
     const { plan, paid_until, price_usd_cycle } = resized.body;
     assert.deepEqual([plan, paid_until, price_usd_cycle], ['s2', cycle_ends_at, renews_usd]);
     await world.settle();
-    const after = (await api.get('/billing/balance')).body.balance_usd;
+    const after = (await api.get('/billing/balance')).body.usd;
     assert.equal(Math.round((before - after) * 100), Math.round(due_now_usd * 100));
     const { data } = (await api.get('/billing/ledger')).body;
     assert.deepEqual([data[0].type, data[0].resource], ['charge', id]);

@@ -122,7 +122,7 @@ describe('every route of the REST surface', () => {
       for (const name of ['nope', '__proto__', 'constructor', ...readOnly]) {
         const text = `{${JSON.stringify(name)}:1}`;
         const answer = await api.raw(route.method, pathOf(route), text, {
-          headers: { 'content-type': 'application/json' },
+          headers: { 'content-type': 'application/json', ...betaOf(route) },
         });
         const items = assertApiError(answer, 400, 'invalid_request');
         assert.ok(
