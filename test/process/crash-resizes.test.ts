@@ -53,8 +53,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
       const { api, path } = await runningServer(context);
       await fillHost(context);
       await resize(context, 's2', 'up');
-      for (let round = 0; round < 4; round++)
-        await callSandbox(context.url, 'clock', { advance_s: COPY_S });
+      for (let round = 0; round < 4; round++) await callSandbox(context.url, 'clock', { advance_s: COPY_S });
       const { body } = await api.get(path);
       assert.deepEqual([body.plan, body.status], ['s2', 'running']);
       const moves = await runSkerryd(['hosts', 'moves'], context.settings);

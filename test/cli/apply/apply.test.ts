@@ -115,6 +115,28 @@ servers:
     }
   });
 
+  it('apply --resize gives a server its new plan instead of replacing it', FULL_ONLY, async () => {
+    const shop = await shopOf(SMALL);
+    await assertDone(shop);
+    const { 'web-1': before } = await shop.named('/servers');
+    shop.write(SMALL.replace('plan: s1', 'plan: s2').replace('a.example.org', 'b.example.org'));
+    const { stdout, stderr } = await shop.apply('--resize');
+    assert.match(
+      stdout,
+      /~ {3}server web-1: change\n +plan: s1 → s2; the disk keeps .*, and the server restarts/,
+    );
+    assert.match(stdout, /rdns ipv4: a\.example\.org → b\.example\.org/);
+    assert.match(stderr, /charge USD \d+\.\d\d now; pass --yes/);
+    await assertDone(shop, '--resize');
+    const { 'web-1': after } = await shop.named('/servers');
+    assert.deepEqual([after.id, after.plan, after.status], [before.id, 's2', 'running']);
+    assert.equal(after.ipv4.rdns, 'b.example.org');
+    await assertNothingToDo(shop);
+    shop.write(SMALL.replace('plan: s1', 'plan: d9'));
+    const refused = await shop.apply('--resize', '--yes');
+    assert.deepEqual([refused.code, /cannot be resized to plan d9/.test(refused.stderr)], [7, true]);
+  });
+
   it('apply changes, rebuilds, replaces, and deletes, and reports each step', FULL_ONLY, async () => {
     const shop = await shopOf(SHOP);
     await assertDone(shop);

@@ -66,6 +66,28 @@ describe('skerry server', FULL_ONLY, () => {
     assert.equal(started.status, 'running');
   });
 
+  it('server resize shows the price, asks, and waits until the server has its plan', async () => {
+    const args = ['server', 'resize', 'web-1', '--plan', 's2'];
+    const { code, stderr } = await cli(...args, '--restart');
+    const [quote] = await cli.json('quote', '--resize', 'web-1', '--plan', 's2');
+    assert.equal(code, 11);
+    assert.match(
+      stderr,
+      /resize server web-1 \(srv_\w+\) from s1 to s2 and restart it: \d+\.\d\d USD are charged/,
+    );
+    assert.ok(stderr.includes(`${quote.due_now_usd.toFixed(2)} USD are charged now`), stderr);
+    const running = await cli(...args, '--yes');
+    assert.deepEqual([running.code, /set `restart` to true/.test(running.stderr)], [6, true], running.stderr);
+    const low = await cli(...args, '--restart', '--yes', '--max-price', '0.01');
+    assert.deepEqual([low.code, /Nothing was charged/.test(low.stderr)], [6, true], low.stderr);
+    const resized = await cli.json(...args, '--restart', '--yes');
+    assert.deepEqual([resized.plan, resized.status], ['s2', 'running']);
+    await world.sandbox('faults', { driver: 'compute', operation: 'resize', times: 1 });
+    const failed = await cli('server', 'resize', 'web-1', '--plan', 's3', '--restart', '--yes');
+    assert.deepEqual([failed.code, /it keeps plan s2/.test(failed.stderr)], [10, true], failed.stderr);
+    await cli.json('server', 'resize', 'web-1', '--plan', 's1', '--restart', '--yes');
+  });
+
   it('server create --max-price creates nothing above the price', async () => {
     const [{ due_now_usd: price }] = await cli.json('quote', '--plan', 's1', '--billing-months', '1');
     const low = await cli('server', 'create', 'max-1', ...ORDER, '--max-price', String(price - 0.01));

@@ -18,7 +18,7 @@ before(async () => {
   api = V1Client.forApp(world.http, await createApiToken(customer));
   const key = await api.post('/ssh-keys', { name: 'laptop', public_key: PUBLIC_KEY });
   const images = await api.get('/images?family=debian');
-  const image = images.body.data[0].id;
+  const image = images.body.data.find((one: JsonBody) => one.version === '12').id;
   const order = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key.body.id] };
   id = (await api.post('/servers', order)).body.id;
   await world.settle();
@@ -39,20 +39,31 @@ describe('POST /servers/{id}/resize', () => {
   });
 
   it('names what it refuses, like its quote', async () => {
+    const dedicated = await world.opened.db.row<{ id: string }>(
+      `select id from plans where category = 'dedicated' limit 1`,
+    );
     const cases: readonly [object, number, object | undefined][] = [
       [{ plan: 's2' }, 409, { field: 'restart', issue: 'wrong_state' }],
       [{ plan: 's1', restart: true }, 422, { field: 'plan', issue: 'invalid_value' }],
       [{ plan: 'nope', restart: true }, 422, { field: 'plan', issue: 'not_found' }],
-      [{ plan: 'd1', restart: true }, 422, { field: 'plan', issue: 'mismatch' }],
+      [{ plan: dedicated?.id, restart: true }, 422, { field: 'plan', issue: 'mismatch' }],
       [
         { plan: 's2', restart: true, max_price_usd: 0 },
         409,
-        { field: 'max_price_usd', issue: 'price_changed', price_usd: (await quote({ plan: 's2' })).due_now_usd },
+        {
+          field: 'max_price_usd',
+          issue: 'price_changed',
+          price_usd: (await quote({ plan: 's2' })).due_now_usd,
+        },
       ],
     ];
     for (const [body, status, expected] of cases) {
       const refused = await resize(body);
-      assert.deepEqual(item(refused), [status, status === 409 ? 'conflict_state' : 'unprocessable', expected]);
+      assert.deepEqual(item(refused), [
+        status,
+        status === 409 ? 'conflict_state' : 'unprocessable',
+        expected,
+      ]);
       const quoted = await quote(body);
       assert.deepEqual([quoted.available, quoted.errors[0]], [false, expected], JSON.stringify(body));
       assert.equal(quoted.refusal.message, refused.body.error.message);
@@ -66,7 +77,12 @@ describe('POST /servers/{id}/resize', () => {
   });
 
   it('charges what its quote says, and answers the same to a repeated request', async () => {
-    const { id: quoteId, due_now_usd, renews_usd, cycle_ends_at } = await quote({ plan: 's2', restart: true });
+    const {
+      id: quoteId,
+      due_now_usd,
+      renews_usd,
+      cycle_ends_at,
+    } = await quote({ plan: 's2', restart: true });
     const before = (await api.get('/billing/balance')).body.usd;
     const options = { ...BETA, key: 'resize-1' };
     const body = { plan: 's2', resize_disk: true, restart: true, quote: quoteId };
@@ -81,10 +97,11 @@ describe('POST /servers/{id}/resize', () => {
     const { data } = (await api.get('/billing/ledger')).body;
     assert.deepEqual([data[0].type, data[0].resource], ['charge', id]);
     assert.match(data[0].description, /^s1 to s2 in par, until \d{4}-\d\d-\d\d$/);
-    const [disk] = (await world.opened.db.rows<{ disk_gb: number }>(
-      'select disk_gb from servers where id = $1',
-      [parseId('server', id)],
-    )).map(({ disk_gb }) => disk_gb);
+    const [disk] = (
+      await world.opened.db.rows<{ disk_gb: number }>('select disk_gb from servers where id = $1', [
+        parseId('server', id),
+      ])
+    ).map(({ disk_gb }) => disk_gb);
     assert.equal((await api.get(`/servers/${id}`)).body.disk_gb, disk);
   });
 

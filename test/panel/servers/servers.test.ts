@@ -103,7 +103,16 @@ describe('the number of a server in the session API', () => {
       return textOf(response.text);
     };
     assert.equal(await text(`/servers/${number}`), await text('/servers/4711'));
-    for (const part of ['', '/metrics', '/network', '/storage', '/resize', '/rebuild', '/settings', '/charts/cpu.png']) {
+    for (const part of [
+      '',
+      '/metrics',
+      '/network',
+      '/storage',
+      '/resize',
+      '/rebuild',
+      '/settings',
+      '/charts/cpu.png',
+    ]) {
       assert.equal(await text(page + part), await text(`/servers/${never}${part}`), part);
     }
     const own = await panel.open(page);

@@ -5,6 +5,7 @@ import type {
   ListedSshKey,
   Pages,
   Plan,
+  Quote,
   Region,
   Server,
   Skerry,
@@ -12,7 +13,13 @@ import type {
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
 import type { Desired } from './desired.ts';
-import { type PendingRebuild, parsePending, resolvePendingDigest, withDigest } from './labels.ts';
+import {
+  type PendingRebuild,
+  PROJECT_LABEL,
+  parsePending,
+  resolvePendingDigest,
+  withDigest,
+} from './labels.ts';
 
 export type ActualServer = Omit<Server, 'object' | 'paid_until' | 'action' | 'created_at' | 'updated_at'>;
 export type ActualVolume = Omit<Volume, 'object' | 'device' | 'labels' | 'lost_at' | 'action' | 'created_at'>;
@@ -32,6 +39,8 @@ export interface Actual {
   readonly images: readonly ActualImage[];
   readonly plans: readonly ActualPlan[];
   readonly regions: readonly Pick<Region, 'id'>[];
+  /** By server ID: the price of the plan in the file. Absent: such a server is replaced. */
+  readonly resizes?: ReadonlyMap<string, Quote>;
 }
 
 /** The account, and details that are not compared. */
@@ -48,7 +57,7 @@ const RESOURCES_MAX = 10_000;
 export async function fetchActual(
   skerry: Skerry,
   desired: Desired,
-  signal: AbortSignal,
+  { signal, resize }: { readonly signal: AbortSignal; readonly resize: boolean },
 ): Promise<FetchedAccount> {
   const call = { signal };
   const ordersServers = (desired.servers ?? []).some(({ absent }) => !absent);
@@ -71,7 +80,29 @@ export async function fetchActual(
     applied_to: group.applied_to.filter((id) => !gone.has(id)),
   }));
   const { servers, finalDigests, pending } = await resolvePending(skerry, listed);
-  return { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
+  const account = { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
+  return resize ? { ...account, resizes: await quoteResizes(skerry, desired, { servers, signal }) } : account;
+}
+
+/** Quotes the servers of the project whose plan differs from the file, and nothing else that forces a new one. */
+async function quoteResizes(
+  skerry: Skerry,
+  { servers: wanted = [], project }: Desired,
+  { servers, signal }: { readonly servers: readonly ActualServer[]; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, Quote>> {
+  const quotes = new Map<string, Quote>();
+  for (const server of wanted) {
+    if (server.absent) continue;
+    const { name, plan, region } = server;
+    for (const found of servers) {
+      const isSame = found.name === name && found.labels[PROJECT_LABEL] === project;
+      if (!isSame || found.region !== region || found.plan === plan) continue;
+      const params = { plan, restart: true };
+      const asked = { operation: 'server.resize', resource: found.id, params } as const;
+      quotes.set(found.id, await skerry.quotes.create(asked, { signal }));
+    }
+  }
+  return quotes;
 }
 
 /** Until its outcome is known, a rebuild counts as successful: a server shows the digest of its new data. */

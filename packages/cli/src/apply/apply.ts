@@ -25,15 +25,19 @@ const SECOND_MS = 1_000;
 interface ApplyOptions extends WaitFlags {
   readonly file: readonly string[];
   readonly dryRun: boolean;
+  readonly resize: boolean;
   readonly yes: boolean;
 }
 
-export async function apply(context: Context, { file, dryRun, yes, ...waits }: ApplyOptions): Promise<void> {
+export async function apply(
+  context: Context,
+  { file, dryRun, resize, yes, ...waits }: ApplyOptions,
+): Promise<void> {
   const { skerry, terminal, output, signal } = context;
   const { desired, faults } = readFiles(await loadSources(file, terminal));
   failOnFaults(faults);
   if (desired === null) return;
-  const { plan, cost, actual } = await createPlan(skerry, desired, signal);
+  const { plan, cost, actual } = await createPlan(skerry, desired, { signal, resize });
   const unready = findUnready(plan, actual);
   const isDone = plan.items.length === 0 && unready.size === 0;
   if (!dryRun) await updateFinishedLabels(skerry, actual, signal);
@@ -48,7 +52,7 @@ export async function apply(context: Context, { file, dryRun, yes, ...waits }: A
   else if (needsConfirmation) terminal.warn(formatPlan(plan, cost));
   if (needsConfirmation) {
     await confirm(terminal, yes, describeConsequences(plan, cost));
-    await requireUnchanged(plan, context, desired);
+    await requireUnchanged(plan, context, { desired, resize });
   }
   const results = await runPlan(plan, unready, {
     skerry,
@@ -69,12 +73,12 @@ export async function apply(context: Context, { file, dryRun, yes, ...waits }: A
 async function createPlan(
   skerry: Skerry,
   desired: Desired,
-  signal: AbortSignal,
+  options: { readonly signal: AbortSignal; readonly resize: boolean },
 ): Promise<{ readonly plan: Plan; readonly cost: Cost; readonly actual: FetchedAccount }> {
   const [actual, balance] = await Promise.all([
-    fetchActual(skerry, desired, signal),
+    fetchActual(skerry, desired, options),
     // Null: the token may create servers, but not read the balance.
-    nullIf('forbidden_scope', skerry.balance.get({ signal })),
+    nullIf('forbidden_scope', skerry.balance.get({ signal: options.signal })),
   ]);
   const { plan, faults } = compare(desired, actual);
   failOnFaults(faults);
@@ -82,8 +86,12 @@ async function createPlan(
 }
 
 /** The confirmation is for the plan that was shown, which may be out of date by now. */
-async function requireUnchanged(shown: Plan, { skerry, signal }: Context, desired: Desired): Promise<void> {
-  const { plan } = await createPlan(skerry, desired, signal);
+async function requireUnchanged(
+  shown: Plan,
+  { skerry, signal }: Context,
+  { desired, resize }: { readonly desired: Desired; readonly resize: boolean },
+): Promise<void> {
+  const { plan } = await createPlan(skerry, desired, { signal, resize });
   const [before, now] = [shown, plan].map(({ items, ids }) =>
     JSON.stringify([items, Object.values(ids).map((known) => [...known])]),
   );

@@ -26,6 +26,8 @@ export const apply = command({
     'servers.create',
     'servers.update',
     'servers.rebuild',
+    'servers.resize',
+    'quotes.create',
     'servers.delete',
     'servers.set_rdns',
     'volumes.list',
@@ -53,6 +55,7 @@ export const apply = command({
   options: {
     file: FILE_OPTION,
     dryRun: flag('Show the changes without applying them'),
+    resize: flag('Resize servers with another plan instead of replacing them, and restart them (beta)'),
     yes: YES_OPTION,
     ...WAIT_OPTIONS,
   },

@@ -67,7 +67,7 @@ interface QuoteOptions {
 /** Returns one request, or one for each billing cycle. */
 async function readRequests(skerry: Skerry, options: QuoteOptions): Promise<readonly CreateQuote[]> {
   const { plan, region, billingMonths, start, resize, delete: removed } = options;
-    const operations = [resize ?? plan, start, removed].filter((one) => one !== undefined);
+  const operations = [resize ?? plan, start, removed].filter((one) => one !== undefined);
   if (operations.length !== 1)
     throw new Failure('usage', 'use one of --plan, --start, --resize, and --delete');
   if (resize !== undefined) {

@@ -128,6 +128,8 @@ export class Model {
           labels: act.labels,
           status: 'installing',
         });
+      case 'resize_server':
+        return this.#change(act.id, { plan: act.plan });
       case 'mark_replaced':
         return this.#change(act.id, { labels: act.labels });
       case 'update_server':

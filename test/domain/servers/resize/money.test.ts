@@ -97,7 +97,10 @@ describe('the money of resizes', () => {
         const lengthMs = BigInt(cycleMs(begun.atMs, begun.months));
         const endMs = BigInt(begun.atMs) + lengthMs;
         const cycle = (plan: string) =>
-          cyclePriceCents(BigInt(begun.prices[PLANS.indexOf(plan as 's1')] ?? 1), begun.months as CycleMonths);
+          cyclePriceCents(
+            BigInt(begun.prices[PLANS.indexOf(plan as 's1')] ?? 1),
+            begun.months as CycleMonths,
+          );
         let [plan, sinceMs, worth, count] = ['s1', BigInt(begun.atMs), 0n, 0n];
         const gift = (await quotes.balance()) + cycle('s1') - first;
         for (const step of steps) {

@@ -80,6 +80,14 @@ const HANDLERS: Handlers = {
     const pending = { before: userDataDigest(labelsBefore), after: userDataDigest(labels) };
     await updateLabels(hands, id, (now) => withPending(now, pending));
   },
+  resize_server: async (act, hands) => {
+    const { id, plan } = act;
+    // No more than the plan shows.
+    const max_price_usd = hands.actual.resizes?.get(id)?.due_now_usd ?? 0;
+    const body = { plan, restart: true, max_price_usd };
+    const begun = await hands.skerry.servers.resize(id, body, callOptions(act, hands));
+    await hands.stopper.waitForResize(begun);
+  },
   apply_group: async (act, { firewallMembers }) => {
     await firewallMembers.apply(act);
   },

@@ -28,6 +28,14 @@ export class ServerStopper {
     return stop;
   }
 
+  /** Waits for a resize that has begun. */
+  async waitForResize(begun: Server): Promise<void> {
+    if (this.#run.noWait) {
+      throw new StillPendingError(`server ${begun.name} is being resized; run the command again to continue`);
+    }
+    await this.#wait(begun, `waiting for ${begun.name} to be resized …`);
+  }
+
   async #stop(id: string): Promise<void> {
     const { skerry, signal, noWait } = this.#run;
     for (;;) {
@@ -40,7 +48,7 @@ export class ServerStopper {
           `server ${server.name} is shutting down; run the command again to continue`,
         );
       }
-      if (begun) return await this.#wait(begun);
+      if (begun) return await this.#wait(begun, `waiting for ${begun.name} to stop …`);
       if (Date.now() > this.#deadlineMs) {
         throw new Failure(
           'timeout',
@@ -51,14 +59,14 @@ export class ServerStopper {
     }
   }
 
-  async #wait(begun: Server): Promise<void> {
+  async #wait(begun: Server, progress: string): Promise<void> {
     const { skerry, signal, terminal } = this.#run;
     const timeoutMs = Math.max(0, this.#deadlineMs - Date.now());
-    terminal.progress(`waiting for ${begun.name} to stop …`);
+    terminal.progress(progress);
     try {
       if (begun.action) await skerry.waitForAction(begun.action, { signal, timeoutMs });
     } catch (error) {
-      // A server that was deleted meanwhile needs no stop.
+      // A server that was deleted meanwhile needs nothing.
       if ((await nullIf('not_found', skerry.servers.get(begun.id, { signal }))) !== null) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { type Desired, isWanted } from '../desired.ts';
 import type { Plan } from './plan.ts';
 
 export interface Cost {
-  /** Charged to the balance immediately, for the first cycles of new servers. */
+  /** Charged to the balance immediately: the first cycles of new servers, and larger plans of others. */
   readonly charged_usd: number;
   /** Monthly cost of the file's servers afterwards, except those that do not renew. */
   readonly monthly_usd: number;
@@ -19,8 +19,12 @@ export function calculateCost(plan: Plan, desired: Desired, actual: Actual, bala
   const orders = plan.items.flatMap(({ actions }) =>
     actions.flatMap((act) => (act.do === 'create_server' ? [act] : [])),
   );
+  const resized = plan.items.flatMap(({ actions }) =>
+    actions.flatMap((act) => (act.do === 'resize_server' ? (actual.resizes?.get(act.id) ?? []) : [])),
+  );
   const byName = new Map(orders.map((order) => [order.server.name, order]));
-  const charged = orders.reduce((sum, { priceUsd }) => sum + toCents(priceUsd), 0);
+  const ordered = orders.reduce((sum, { priceUsd }) => sum + toCents(priceUsd), 0);
+  const charged = resized.reduce((sum, { due_now_usd: due }) => sum + toCents(due ?? 0), ordered);
   const wanted = (desired.servers ?? []).filter(isWanted);
   const renewed = wanted.map(({ name, autoRenew }) => {
     const order = byName.get(name);
@@ -28,7 +32,8 @@ export function calculateCost(plan: Plan, desired: Desired, actual: Actual, bala
     const renews = order ? order.server.autoRenew !== false : (autoRenew ?? found?.auto_renew ?? true);
     if (!renews) return null;
     if (order) return toCents(order.priceUsd) / order.months;
-    return found ? toCents(found.price_usd_cycle) / found.billing_months : 0;
+    const renewsUsd = found && (actual.resizes?.get(found.id)?.renews_usd ?? found.price_usd_cycle);
+    return found ? toCents(renewsUsd ?? 0) / found.billing_months : 0;
   });
   const monthly = renewed.reduce<number>((sum, centsAMonth) => sum + (centsAMonth ?? 0), 0);
   return {

@@ -39,6 +39,8 @@ export type Action =
       /** Restored if the service gives up the rebuild and keeps the disk. */
       readonly labelsBefore: Labels;
     }
+  /** Waits until it is done: nothing else can change the server meanwhile. */
+  | { readonly do: 'resize_server'; readonly id: string; readonly plan: string }
   | {
       readonly do: 'apply_group';
       readonly group: string;
@@ -78,6 +80,7 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
   ['create_volume', 'update_volume'],
   ['update_server', 'mark_replaced'],
   ['settle_server'],
+  ['resize_server'],
   ['create_server', 'rebuild_server'],
   ['apply_group'],
   ['wait_server'],

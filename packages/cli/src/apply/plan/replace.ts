@@ -1,4 +1,5 @@
 /** Replaces an existing server: decides which of its settings the new one takes over. */
+import type { Quote } from '@skerry/sdk';
 import type { ActualServer } from '../actual.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import { REPLACED_LABEL, USER_DATA_LABEL, userLabels } from '../labels.ts';
@@ -26,9 +27,33 @@ export function compareServer(
     ...(wanted.plan === found.plan ? [] : [`plan: ${found.plan} → ${wanted.plan}`]),
     ...(wanted.region === found.region ? [] : [`region: ${found.region} → ${wanted.region}`]),
   ];
+  const quote = wanted.region === found.region ? context.actual.resizes?.get(found.id) : undefined;
+  if (quote) return resizeServer(wanted, found, context, quote);
   if (changes.length > 0) return replaceServer(wanted, found, context, changes);
   const before = findPredecessor(found, context.own);
   return changeServer(before ? withRdns(wanted, before, found) : wanted, found, context);
+}
+
+/** A refused resize replaces nothing. The balance is checked for the whole plan. */
+function resizeServer(
+  wanted: Placed<WantedServer>,
+  found: ActualServer,
+  context: CompareContext,
+  { refusal, errors }: Quote,
+): ServerComparison {
+  const { name, plan } = wanted;
+  const isOnlyUnpaid = errors.some(({ issue }) => issue === 'insufficient_balance');
+  if (refusal !== null && !isOnlyUnpaid) {
+    const message = `cannot be resized to plan ${plan}: ${refusal.message}`;
+    return { items: [], faults: [{ place: `${wanted.place}.plan`, message, exit: 'refused' }], notes: [] };
+  }
+  const others = changeServer(wanted, { ...found, plan }, context);
+  const restarts = found.status === 'running' ? ', and the server restarts' : '';
+  const reason = `plan: ${found.plan} → ${plan}; the disk keeps its size${restarts}`;
+  const action = { do: 'resize_server', id: found.id, plan } as const;
+  const [item = changeOf('server', name, { id: found.id, reasons: [], actions: [] }), ...rest] = others.items;
+  const resized = { ...item, reasons: [reason, ...item.reasons], actions: [action, ...item.actions] };
+  return { ...others, items: [resized, ...rest] };
 }
 
 function replaceServer(

@@ -1,16 +1,15 @@
-/** Changes the plan of a server. The audit log says when it is done, also for a stopped server. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Quote, ResizeServer, Server, Skerry } from '@skerry/sdk';
+/** Changes the plan of a server. */
+import type { Quote, ResizeServer, Server } from '@skerry/sdk';
 import { command } from '../../command.ts';
-import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, decimal, flag, requiredText } from '../../options.ts';
 import { formatTime, formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
-import { type PollOptions, WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
 import { SERVER_COLUMNS } from './show.ts';
-import { waitAndShowServer } from './wait-for-server.ts';
+import { waitForServer } from './wait-for-server.ts';
 
 export const resize = command({
   name: 'server resize',
@@ -19,7 +18,7 @@ export const resize = command({
     'Changes CPUs and memory. The end of the billing cycle stays: the rest of it is charged or comes back\n' +
     'to the balance. The command asks first and shows the price. A running server restarts, which requires\n' +
     '--restart. The disk keeps its size unless you use --resize-disk; it never shrinks.',
-  operations: ['servers.resize', 'quotes.create', ...FIND_SERVER, 'audit_events.list'],
+  operations: ['servers.resize', 'quotes.create', ...FIND_SERVER, ...WAIT_OPERATIONS],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     plan: requiredText('id', 'ID of the new plan', { completionKind: 'plan' }),
@@ -39,7 +38,7 @@ export const resize = command({
     if (quote.refusal === null) await confirm(terminal, yes, describeResize(found, params, quote));
     const body = { ...params, quote: quote.id, ...omitUndefined({ max_price_usd: maxPrice }) };
     const begun = await skerry.servers.resize(found.id, body);
-    await waitAndShowServer(context, waits, begun, (options) => waitForResize(skerry, begun, options));
+    await waitForServer(context, waits, begun);
   },
 });
 
@@ -56,34 +55,4 @@ function describeResize(
   const renewal =
     renews_at === null ? '' : `, and ${formatUsd(renews_usd ?? 0)} USD on ${formatTime(renews_at)}`;
   return `resize server ${name} (${id}) from ${plan} to ${wanted.plan}${restarts}: ${price}${renewal}`;
-}
-
-const POLL_MS = 1_000;
-const TIMEOUT_MS = 10 * 60_000;
-
-/** Returns the resized server. Fails if the resize was given up. */
-export async function waitForResize(
-  skerry: Skerry,
-  { id, name }: Server,
-  { signal, timeoutMs = TIMEOUT_MS, onLook }: PollOptions,
-): Promise<Server> {
-  const deadlineMs = Date.now() + timeoutMs;
-  const filter = { resource: id, action: 'server.resize' } as const;
-  for (;;) {
-    await sleep(POLL_MS, undefined, { signal });
-    const { data } = await skerry.auditEvents.list({ filter, page_size: 1 }, { signal }).first();
-    const [last] = data;
-    // The request itself is the customer's.
-    const isByService = last?.actor_token === null && last.actor_session === null;
-    const seen = await skerry.servers.get(id, { signal });
-    onLook(seen);
-    if (isByService && last.result === 'ok') return seen;
-    if (isByService) {
-      throw new Failure('failed', `could not resize ${name}; it keeps plan ${seen.plan}, and nothing is charged`);
-    }
-    if (Date.now() > deadlineMs) {
-      const passedS = Math.round(timeoutMs / 1_000);
-      throw new Failure('timeout', `${name} is not resized after ${passedS} s; the operation continues`);
-    }
-  }
 }
