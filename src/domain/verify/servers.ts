@@ -123,7 +123,8 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   {
     name: 'operations have their data',
     description:
-      'a rescue, rebuild, restore, or resize has its sealed payload, and a first install is on the first disk',
+      'a rescue, rebuild, restore, or resize has its sealed payload, and a first install is on the first ' +
+      'disk',
     source: 'servers',
     violations: `select o.id from operations o join servers s on s.id = o.server_id
       where (o.kind in ('rescue', 'rebuild', 'restore', 'resize')) <> (o.payload_sealed is not null)

@@ -1,4 +1,4 @@
-/** Changes of a server's plan: its size on its host, its price, and what is paid for the rest of the cycle. */
+/** Changes of a server's plan: its size on its host, and its price for the rest of the cycle. */
 import type { Sql } from '../../kernel/sql.ts';
 import { canGrowOnHost, fitsOnHost, type PlacementNeeds } from '../inventory/placement.ts';
 import { assignmentsFor } from '../parameters.ts';
@@ -43,7 +43,7 @@ export async function listResizePlans(
   );
 }
 
-/** What a resize needs on the host of the server, besides what the server has. */
+/** The needs of a resize on the host of the server, besides the size that it has. */
 export interface Growth {
   readonly ramMb: number;
   readonly diskGb: number;

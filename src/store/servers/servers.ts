@@ -39,7 +39,7 @@ export interface ServerRow extends ShownAction {
   readonly price_cents_month: bigint;
   readonly price_cents_cycle: bigint;
   readonly paid_until: Date;
-  /** Its customer paid `paid_cents` from then to `paid_until`. Null: the price of the cycle, for all of it. */
+  /** Its customer paid `paid_cents` from then to `paid_until`; null: the whole price, for all of it. */
   readonly paid_from: Date | null;
   readonly paid_cents: bigint | null;
   /** Since when it has its price; null: since its creation. */

@@ -84,7 +84,7 @@ export async function fetchActual(
   return resize ? { ...account, resizes: await quoteResizes(skerry, desired, { servers, signal }) } : account;
 }
 
-/** Quotes the servers of the project whose plan differs from the file, and nothing else that forces a new one. */
+/** Quotes the servers of the project that have another plan than in the file, in the same region. */
 async function quoteResizes(
   skerry: Skerry,
   { servers: wanted = [], project }: Desired,

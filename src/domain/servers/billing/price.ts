@@ -107,7 +107,7 @@ export interface PricedResize extends CyclePrice {
   readonly description: string;
   /** Above 0: charged now. Below: comes back when the server is resized. */
   readonly dueCents: bigint;
-  /** What is then paid from that time to the end of the cycle; null: the price of the cycle, for all of it. */
+  /** The amount that is then paid for the time from then to the end of the cycle; null: for all of it. */
   readonly paid: { readonly from: Date; readonly cents: bigint } | null;
 }
 

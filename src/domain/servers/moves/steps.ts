@@ -12,6 +12,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import type { MoveProgress } from '../../../ports/moves.ts';
 import { lockLoss } from '../../../store/inventory/lost-hosts.ts';
 import { queueSnapshotsOf } from '../../../store/servers/disk-moves.ts';
+import { switchPlacement } from '../../../store/servers/move-switch.ts';
 import {
   enqueueMove,
   listQueuedFrom,
@@ -19,7 +20,6 @@ import {
   type MoveState,
   setMoveProgress,
   setMoveState,
-  switchPlacement,
 } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findServer, lockServer, type ServerRow } from '../../../store/servers/servers.ts';

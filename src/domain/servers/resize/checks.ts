@@ -1,4 +1,4 @@
-/** What a resize is refused for, apart from its price and the balance. */
+/** The checks of a resize, apart from its price, its room, and the balance. */
 import { fail, unknownReference } from '../../../kernel/fail.ts';
 import { readCode } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';

@@ -22,8 +22,8 @@ import { findWantedPlan, growthOf, requireResizable, wantedDiskGb } from './chec
 import { reserveRoom } from './place.ts';
 
 /**
- * Refuses as `requireResizable` does, with `price_changed` above a limit in the body, with `out_of_stock`, and
- * with `insufficient_balance`.
+ * Refuses as `requireResizable` does, with `price_changed` above a limit in the body, with `out_of_stock`,
+ * and with `insufficient_balance`.
  */
 export async function resizeServer(
   service: Service,

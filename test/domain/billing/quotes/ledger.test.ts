@@ -44,7 +44,7 @@ const script = fc.record({
   announced: fc.option(
     fc.record({ monthCents: priceCents, days: fc.integer({ min: LIMITS.priceNoticeDays, max: 400 }) }),
   ),
-  /** To a plan with that price, that part of what is left of the cycle later. */
+  /** To a plan with that price, after that part of the rest of the cycle. */
   resizes: fc.array(
     fc.record({
       plan: fc.constantFrom('s1', 's2', 's3'),
@@ -152,7 +152,7 @@ async function assertRenewal(server: Server): Promise<void> {
   );
 }
 
-it('a quote is what the ledger says afterwards, for random orders, resizes, starts, and deletions', async (t) => {
+it('a quote is what the ledger says afterwards, for random orders, resizes, and deletions', async (t) => {
   await fc.assert(
     fc.asyncProperty(script, async (wanted) => {
       await quotes.clear();

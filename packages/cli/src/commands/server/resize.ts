@@ -15,9 +15,9 @@ export const resize = command({
   name: 'server resize',
   about: 'Change the plan of a server (beta)',
   help:
-    'Changes CPUs and memory. The end of the billing cycle stays: the rest of it is charged or comes back\n' +
-    'to the balance. The command asks first and shows the price. A running server restarts, which requires\n' +
-    '--restart. The disk keeps its size unless you use --resize-disk; it never shrinks.',
+    'Changes CPUs and memory. The end of the billing cycle stays: the rest of it is charged or comes\n' +
+    'back to the balance. The command asks first and shows the price. A running server restarts, which\n' +
+    'requires --restart. The disk keeps its size unless you use --resize-disk; it never shrinks.',
   operations: ['servers.resize', 'quotes.create', ...FIND_SERVER, ...WAIT_OPERATIONS],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {

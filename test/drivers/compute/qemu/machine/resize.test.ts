@@ -32,7 +32,7 @@ describe('resizes of the QEMU driver', REAL_MACHINES, () => {
   const processors = () => ask('grep -c ^processor /proc/cpuinfo');
   const larger = () => ({ cpu: 2, ramMb: spec.ramMb * 2, diskGb: 2 });
 
-  it('a guest that runs sees its larger disk at once, and keeps its memory until it is powered on', async () => {
+  it('a running guest sees its larger disk at once, and its memory after a power-on', async () => {
     const before = await memoryKib();
     assert.deepEqual([await diskBytes(), await processors()], [GIB, spec.cpu]);
     await world.sshWithRetry(spec.id, 'echo kept > /kept && sync').catch(() => undefined);
