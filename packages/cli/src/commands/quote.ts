@@ -24,9 +24,9 @@ export const quote = command({
   about: 'Show the price of an operation and whether it is possible now',
   help: `Quotes a new server with --plan, for all billing cycles unless you select one; starting a server with
 --start; resizing one with --resize and --plan; or deleting one with --delete. due_now_usd is charged
-now, credit_usd comes back, and left_usd is the remaining balance. topup_usd is the smallest top-up that covers a deficit with its bonus. Nothing
-is ordered. With --check, the command exits with 7 if the operation is not possible now; without
---billing-months, the shortest cycle decides.`,
+now, credit_usd comes back, and left_usd is the remaining balance. topup_usd is the smallest top-up that
+covers a deficit with its bonus. Nothing is ordered. With --check, the command exits with 7 if the
+operation is not possible now; without --billing-months, the shortest cycle decides.`,
   operations: ['quotes.create', ...FIND_SERVER],
   options: {
     plan: text('id', 'ID of the plan of a new server, or of --resize', { completionKind: 'plan' }),
