@@ -105,6 +105,7 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     root_password_sealed: 'k1.sealed',
     user_data_sealed: null,
     now,
+    limit_chain: null,
     servers_max: 2_000_000_000,
     revenue_account: '00000000-0000-0000-0000-000000000001',
     transfer_id: newId(now),

@@ -15,6 +15,7 @@ import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { Scope } from '../spec/scopes.ts';
 import type { MarkFile } from '../store/service/mark-file.ts';
+import type { ActiveLimits } from './tokens/limits/active.ts';
 
 export interface Service {
   readonly db: Database;
@@ -83,6 +84,8 @@ export type SaveResponse = (tx: Sql, result: object) => Promise<void>;
 /** An actor with a customer account: the context of a verb. */
 export interface CustomerActor extends Actor {
   readonly customerId: string;
+  /** The limits of its token. Undefined: unlimited, as every session is. */
+  readonly limits?: ActiveLimits | undefined;
   /**
    * Set for a request with an idempotency key. A verb that creates or starts something calls it last in its
    * transaction, with what it returns.

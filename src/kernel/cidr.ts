@@ -62,3 +62,22 @@ function parseAddressNumber(address: string): bigint {
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
   return [...before, ...zeros, ...after].reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n);
 }
+
+/** Returns the block of a single address; undefined if the text is not an address. */
+export function hostCidr(address: string): Cidr | undefined {
+  const family = addressFamily(address);
+  return family && { family, prefixLength: addressBits(family), first: parseAddressNumber(address) };
+}
+
+/** Whether all addresses of the inner block are in the outer one. */
+export function isSubnet(inner: Cidr, outer: Cidr): boolean {
+  const isNarrower = inner.family === outer.family && inner.prefixLength >= outer.prefixLength;
+  return isNarrower && inner.first >= outer.first && inner.first < outer.first + cidrSize(outer);
+}
+
+/** Whether the block has the address. An IPv4 address may be mapped to IPv6, as sockets report it. */
+export function cidrContains(cidr: Cidr, address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const host = hostCidr(mapped ?? address);
+  return host !== undefined && isSubnet(host, cidr);
+}

@@ -27,6 +27,7 @@ export const ACTIONS = [
   'customer.freeze',
   'customer.unfreeze',
   'token.create',
+  'token.update',
   'token.revoke',
   'topup.create',
   'topup.cancel',

@@ -44,6 +44,7 @@ export const V1_ISSUES = [
   'mismatch',
   'wrong_state',
   'in_use',
+  'not_allowed',
 ] as const;
 export type V1Issue = (typeof V1_ISSUES)[number];
 
@@ -231,6 +232,10 @@ export const FAILURES = {
     'forbidden_scope',
     'The token does not have the scope that this operation requires.',
   ),
+  /** A limit of the token. Always with `field`. */
+  not_allowed: failure(403, 'forbidden_scope', 'The limits of the token do not allow this.', {
+    issue: 'not_allowed',
+  }),
   jurisdictional_block: failure(451, 'jurisdictional_block', 'Unavailable for legal reasons.'),
   rate_limited: failure(429, 'rate_limited', 'Too many attempts. Wait and try again.'),
   /** The operation may have succeeded: possibly only the response failed. */

@@ -81,6 +81,11 @@ export const EVENTS = {
     when: 'a cycle ends within 7 days and the balance does not cover the renewals',
   },
   'token.created': { key: 'api_token', when: 'an API token was created' },
+  'token.updated': {
+    key: 'api_token',
+    when: 'an API token was renamed, or its limits were narrowed',
+    additive: true,
+  },
   'token.revoked': { key: 'api_token', when: 'an API token was revoked' },
   'firewall.applied': { key: 'firewall_group', when: 'a firewall group was attached to a server' },
   'action.success': {

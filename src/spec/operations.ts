@@ -30,6 +30,8 @@ export const OPERATIONS = [
   'limits.list',
   'tokens.list',
   'tokens.create',
+  'tokens.get',
+  'tokens.update',
   'tokens.delete',
   'balance.get',
   'ledger.list',

@@ -38,6 +38,13 @@ export const SEALED = {
     row: 'id',
     lasting: true,
   },
+  ipCidrs: {
+    purpose: 'token networks',
+    table: 'api_tokens',
+    column: 'ip_cidrs_sealed',
+    row: 'id',
+    lasting: true,
+  },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
   operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },

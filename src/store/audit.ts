@@ -52,12 +52,24 @@ export async function findAuditEvent(
   customerId: string,
   id: string,
   since: Date,
+  reach?: AuditReach,
 ): Promise<AuditEventRow | undefined> {
   return await tx.row<AuditEventRow>(
-    `select ${COLUMNS} from audit_events where id = $1 and customer_id = $2 and created_at >= $3`,
-    [id, customerId, since],
+    `select ${COLUMNS} from audit_events
+      where id = $id and customer_id = $customerId and created_at >= $since
+            ${reach ? `and ${IN_REACH}` : ''}`,
+    { id, customerId, since, ...reach },
   );
 }
+
+/** The events that a limited token can read: those of resources, and those of tokens. */
+export interface AuditReach {
+  /** Public ids. */
+  readonly resources: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+const IN_REACH = '(resource = any($resources::text[]) or actor_token = any($tokens::uuid[]))';
 
 /**
  * Pages through events since `since`. Filters: `action`, `resource`, and times `from` (inclusive), `to`
@@ -68,14 +80,15 @@ export async function pageAuditEvents(
   customerId: string,
   since: Date,
   page: PageRequest,
+  reach?: AuditReach,
 ): Promise<Page<AuditEventRow>> {
   return await readPage<AuditEventRow>(
     tx,
     {
       columns: COLUMNS,
       from: 'audit_events',
-      where: 'customer_id = $customerId',
-      values: { customerId },
+      where: reach ? `customer_id = $customerId and ${IN_REACH}` : 'customer_id = $customerId',
+      values: { customerId, ...reach },
       since,
       sorts: BY_CREATION,
       filters: {

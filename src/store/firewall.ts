@@ -3,7 +3,9 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../spec/schemas/firewall.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
-import { countUpTo, type Page, readPage } from './page.ts';
+import type { Reach } from '../spec/token-limits.ts';
+import { countUpTo, type Page, type PageSource, readPage } from './page.ts';
+import { pageInside } from './reach.ts';
 
 /** A stored rule; `id` is the database id. */
 export type RuleRow = FirewallRule;
@@ -37,23 +39,25 @@ export async function findGroup(tx: Sql, customerId: string, id: string): Promis
  * Pages through the customer's groups. The quota bounds their number, so one index serves every filter and
  * sort.
  */
-export async function pageGroups(tx: Sql, customerId: string, page: PageRequest): Promise<Page<GroupRow>> {
-  return await readPage<GroupRow>(
-    tx,
-    {
-      columns: COLUMNS,
-      from: 'firewall_groups g',
-      where: 'g.customer_id = $customerId',
-      values: { customerId },
-      id: { column: 'g.id', type: 'uuid' },
-      sorts: {
-        created_at: { column: 'g.created_at', type: 'timestamptz' },
-        name: { column: 'g.name', type: 'text' },
-      },
-      filters: { name: { where: 'g.name = $name' } },
+export async function pageGroups(
+  tx: Sql,
+  customerId: string,
+  page: PageRequest,
+  reach?: Reach | null,
+): Promise<Page<GroupRow>> {
+  const source: PageSource = {
+    columns: COLUMNS,
+    from: 'firewall_groups g',
+    where: 'g.customer_id = $customerId',
+    values: { customerId },
+    id: { column: 'g.id', type: 'uuid' },
+    sorts: {
+      created_at: { column: 'g.created_at', type: 'timestamptz' },
+      name: { column: 'g.name', type: 'text' },
     },
-    page,
-  );
+    filters: { name: { where: 'g.name = $name' } },
+  };
+  return await readPage<GroupRow>(tx, pageInside(source, reach, 'firewallGroup', 'g.'), page);
 }
 
 /** Counts up to `limit`. */

@@ -4,8 +4,10 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from './actions.ts';
+import type { Reach } from '../spec/token-limits.ts';
 import { BY_CREATION, byLabels, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { assignmentsFor, parametersFor } from './parameters.ts';
+import { pageInside } from './reach.ts';
 
 export interface SnapshotRow extends Partial<ShownAction> {
   readonly id: string;
@@ -142,13 +144,14 @@ export async function pageSnapshots(
   tx: Sql,
   customerId: string,
   page: PageRequest,
+  reach?: Reach | null,
 ): Promise<Page<SnapshotRow>> {
   const pages = { ...SNAPSHOT_PAGE_SOURCE, sorts: sortsFor(page.filter) };
   const { server, ...filter } = page.filter;
   if (server === undefined) {
     const from = `snapshots ${joinAction('snapshots.id')}`;
     const all = { ...pages, from, where: 'customer_id = $customerId', values: { customerId } };
-    return await readPage<SnapshotRow>(tx, all, page);
+    return await readPage<SnapshotRow>(tx, pageInside(all, reach, 'snapshot'), page);
   }
   const serverId = parseId('server', server);
   if (!serverId) return { rows: [], next: null };
@@ -158,7 +161,7 @@ export async function pageSnapshots(
     where customer_id = $customerId and server_id = $serverId offset 0) as of_server
     ${joinAction('of_server.id')}`;
   const few = { ...pages, from, where: 'true', values: { customerId, serverId } };
-  return await readPage<SnapshotRow>(tx, few, { ...page, filter });
+  return await readPage<SnapshotRow>(tx, pageInside(few, reach, 'snapshot'), { ...page, filter });
 }
 
 /** Counts the customer's snapshots of all servers, without backups, up to `limit`. */

@@ -2,8 +2,10 @@
 import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SshKeyType } from '../spec/schemas/ssh-key.ts';
-import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from './page.ts';
+import type { Reach } from '../spec/token-limits.ts';
+import { BY_CREATION_OR_NAME, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { parametersFor } from './parameters.ts';
+import { pageInside } from './reach.ts';
 
 export interface SshKeyRow {
   readonly id: string;
@@ -33,19 +35,17 @@ export async function pageSshKeys(
   tx: Sql,
   customerId: string,
   request: PageRequest,
+  reach?: Reach | null,
 ): Promise<Page<ListedSshKeyRow>> {
-  return await readPage<ListedSshKeyRow>(
-    tx,
-    {
-      columns: LISTED,
-      from: 'ssh_keys',
-      where: 'customer_id = $customerId',
-      values: { customerId },
-      sorts: BY_CREATION_OR_NAME,
-      filters: { name: { where: 'name = $name' }, type: { where: 'type = $type' } },
-    },
-    request,
-  );
+  const source: PageSource = {
+    columns: LISTED,
+    from: 'ssh_keys',
+    where: 'customer_id = $customerId',
+    values: { customerId },
+    sorts: BY_CREATION_OR_NAME,
+    filters: { name: { where: 'name = $name' }, type: { where: 'type = $type' } },
+  };
+  return await readPage<ListedSshKeyRow>(tx, pageInside(source, reach, 'sshKey'), request);
 }
 
 export async function findSshKey(tx: Sql, customerId: string, id: string): Promise<SshKeyRow | undefined> {

@@ -75,6 +75,7 @@ export type SetBackupPolicy = Body<'backup_policies.replace'>;
 export type UpdateSnapshot = Body<'snapshots.update'>;
 export type CreateSshKey = Body<'ssh_keys.create'>;
 export type CreateApiToken = Body<'tokens.create'>;
+export type UpdateApiToken = Body<'tokens.update'>;
 export type CreateTopup = Body<'topups.create'>;
 export type CreateVolume = Body<'volumes.create'>;
 export type UpdateVolume = Body<'volumes.update'>;

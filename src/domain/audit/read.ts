@@ -5,7 +5,8 @@ import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
-import { type AuditEventRow, findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
+import { type AuditEventRow, type AuditReach, findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
+import { findInside } from '../../store/reach.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns one event. An id that is unknown, malformed, expired, or another customer's is `not_found`. */
@@ -15,7 +16,8 @@ export async function getAuditEvent(
   shownId: string,
 ): Promise<AuditEvent> {
   const id = parseId('audit', shownId) ?? notFound('audit');
-  const row = await findAuditEvent(service.db, actor.customerId, id, retentionCutoff(service));
+  const reach = await auditReach(service, actor);
+  const row = await findAuditEvent(service.db, actor.customerId, id, retentionCutoff(service), reach);
   return auditObject(row ?? notFound('audit'));
 }
 
@@ -24,8 +26,25 @@ export async function listAuditEvents(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<AuditEvent>> {
-  const { rows, next } = await pageAuditEvents(service.db, actor.customerId, retentionCutoff(service), page);
+  const { customerId } = actor;
+  const since = retentionCutoff(service);
+  const reach = await auditReach(service, actor);
+  const { rows, next } = await pageAuditEvents(service.db, customerId, since, page, reach);
   return { items: rows.map(auditObject), next };
+}
+
+/** A limited token reads the events of what it can reach, and of itself and the tokens that it created. */
+async function auditReach(
+  { db }: Service,
+  { customerId, tokenId, limits }: CustomerActor,
+): Promise<AuditReach | undefined> {
+  const reach = limits?.reach;
+  if (!reach || tokenId === null) return undefined;
+  const inside = await findInside(db, { customerId, tokenId, reach }, null);
+  return {
+    resources: inside.map(({ kind, id }) => formatId(kind, id)),
+    tokens: inside.filter(({ kind }) => kind === 'token').map(({ id }) => id),
+  };
 }
 
 function retentionCutoff(service: Service): Date {

@@ -25,7 +25,8 @@ const COUNTED_MAX = 1_000_000;
 /** Returns all limits by name. */
 export async function readLimits(service: Service, actor: ScopedActor): Promise<Limit[]> {
   const { mode, quotas } = service.settings;
-  const used = await readUsage(service, actor);
+  // The numbers would tell about resources that the token cannot reach.
+  const used = actor.limits?.reach ? {} : await readUsage(service, actor);
   // The sandbox does not enforce this quota: its addresses are free.
   const shown = SHOWN_QUOTAS.filter(({ quota }) => mode !== 'sandbox' || quota !== 'unpaidTopupsPerDay');
   return shown.map(({ name, quota, per }) => {

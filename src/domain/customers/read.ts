@@ -9,6 +9,7 @@ import { scopeCovers } from '../../spec/scopes.ts';
 import { readAccountOfToken, readOwnAccount, readSessionAccount } from '../../store/customers/customers.ts';
 import { findPendingEmail } from '../../store/customers/mail-links.ts';
 import type { CustomerActor, ScopedActor, Service } from '../context.ts';
+import { getToken } from '../tokens/tokens.ts';
 
 export interface Account {
   /** The integer that the session API shows. */
@@ -68,6 +69,7 @@ export async function getTokenAccount(service: Service, actor: ScopedActor): Pro
       name: row.token_name,
       scope,
       expires_at: row.expires_at && formatRfc3339(row.expires_at),
+      limits: actor.limits ? (await getToken(service, actor, formatId('token', row.token_id))).limits : null,
     },
   };
 }

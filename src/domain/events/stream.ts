@@ -4,7 +4,9 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import { eventScope, isOnRequest } from '../../spec/events.ts';
 import type { Event } from '../../spec/schemas/event.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
+import { isEventInside } from '../../spec/token-limits.ts';
 import type { NumberedEventRow } from '../../store/events/events.ts';
+import type { ActiveLimits } from '../tokens/limits/active.ts';
 
 /** The reason why a stream ended. */
 export type StreamEndReason =
@@ -12,6 +14,8 @@ export type StreamEndReason =
   | 'left'
   /** The token was revoked or expired, or the customer was deleted. */
   | 'revoked'
+  /** The limits of the token changed. */
+  | 'limited'
   /** The next event is no longer retained: the client was too slow. */
   | 'behind'
   /** The service stops. */
@@ -24,6 +28,9 @@ export interface StreamReader {
   readonly scope: Scope;
   /** The types that the stream asked for; undefined: all that are not sent on request only. */
   readonly types?: ReadonlySet<string> | undefined;
+  /** The stream of a limited token shows only what is inside. */
+  readonly limits?: Pick<ActiveLimits, 'reach'> | undefined;
+  readonly limitsVersion: number;
 }
 
 export interface StreamOptions {
@@ -112,13 +119,14 @@ export class EventStream {
       return [];
     }
     this.#position += BigInt(rows.length);
-    return rows.filter(({ type }) => this.#wants(type)).map(toEvent);
+    return rows.filter((row) => this.#isShown(row)).map(toEvent);
   }
 
-  #wants(type: string): boolean {
-    const { scope, types } = this.reader;
+  #isShown({ type, data }: NumberedEventRow): boolean {
+    const { scope, types, limits } = this.reader;
     if (!scopeCovers(scope, eventScope(type))) return false;
-    return types ? types.has(type) || types.has('*') : !isOnRequest(type);
+    if (types ? !types.has(type) && !types.has('*') : isOnRequest(type)) return false;
+    return !limits?.reach || isEventInside(limits.reach, data);
   }
 
   async #sleep(ms: number): Promise<void> {

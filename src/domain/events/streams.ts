@@ -13,6 +13,7 @@ import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import {
   findEventBounds,
+  type KnownToken,
   type NumberedEventRow,
   pollReaders,
   readNumberedEvents,
@@ -151,11 +152,12 @@ export class EventStreams {
   async #poll(): Promise<void> {
     const streams = [...this.#streams];
     try {
-      const readers = await pollReaders(this.#service.db, lastSeqByToken(streams), this.#service.clock.now());
+      const readers = await pollReaders(this.#service.db, knownByToken(streams), this.#service.clock.now());
       const byToken = new Map(readers.map((row) => [row.token_id, row]));
       for (const stream of streams) {
         const row = byToken.get(stream.reader.tokenId);
         if (row?.lives === false) stream.end('revoked');
+        else if (row && row.limits_version !== stream.reader.limitsVersion) stream.end('limited');
         else if (row) stream.advanceTo(row.last_seq);
       }
       this.#unavailable = false;
@@ -179,12 +181,13 @@ export class EventStreams {
   }
 }
 
-/** Returns the latest number that all streams of a token know. */
-function lastSeqByToken(streams: readonly EventStream[]): ReadonlyMap<string, bigint> {
-  const known = new Map<string, bigint>();
+/** Returns the latest number and the version of the limits that all streams of a token know. */
+function knownByToken(streams: readonly EventStream[]): ReadonlyMap<string, KnownToken> {
+  const known = new Map<string, KnownToken>();
   for (const { reader, last } of streams) {
     const other = known.get(reader.tokenId);
-    if (other === undefined || last < other) known.set(reader.tokenId, last);
+    const version = Math.min(reader.limitsVersion, other?.version ?? reader.limitsVersion);
+    known.set(reader.tokenId, { last: other && other.last < last ? other.last : last, version });
   }
   return known;
 }

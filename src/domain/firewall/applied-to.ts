@@ -62,12 +62,18 @@ interface AppliedChange {
 export async function changeAppliedTo(
   tx: Sql,
   service: Service,
-  group: { readonly id: string; readonly appliedTo: readonly string[] },
+  group: {
+    readonly id: string;
+    readonly appliedTo: readonly string[];
+    /** Servers that a limited token cannot reach, and so cannot remove by leaving them out. */
+    readonly hidden?: readonly string[];
+  },
   requested: RequestedServers,
 ): Promise<AppliedChange> {
   const { lists, byId } = requested;
   const detached = new Set(lists.detach);
-  const kept = (lists.applied_to ?? group.appliedTo).filter((id) => !detached.has(id));
+  const listed = lists.applied_to ? [...(group.hidden ?? []), ...lists.applied_to] : group.appliedTo;
+  const kept = listed.filter((id) => !detached.has(id));
   const wanted = [...kept, ...(lists.attach ?? [])];
   const known = wanted.filter((id) => id !== undefined);
   const added = [...new Set(known)].filter((id) => !group.appliedTo.includes(id));

@@ -17,9 +17,10 @@ import {
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireInsideNew } from '../tokens/limits/active.ts';
 import { changeAppliedTo, lockRequestedServers, recordApplied } from './applied-to.ts';
 import { checkGroup, checkServerLists } from './check.ts';
-import { groupObject, requireUnchanged, serversEtag } from './read.ts';
+import { groupObject, hiddenServers, requireUnchanged, serversEtag, shownGroup } from './read.ts';
 import { withIds } from './rules.ts';
 
 /** Creates a group with its rules and applies it. Fails with `limit_reached`, and like `changeAppliedTo`. */
@@ -29,6 +30,7 @@ export async function createGroup(
   body: FirewallGroupBody,
 ): Promise<FirewallGroup> {
   const { name, rules } = checkGroup(service, body);
+  requireInsideNew(actor.limits, {});
   const group = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const requested = await lockRequestedServers(tx, actor, { applied_to: body.applied_to ?? [] }, null);
@@ -82,7 +84,8 @@ export async function updateGroup(
     if (!(await lockGroup(tx, customerId, id))) notFound('firewallGroup');
     const before = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
     requireUnchanged(expectedEtag, serversEtag(groupObject(before)));
-    const group = { id, appliedTo: before.applied_to };
+    const hidden = await hiddenServers(tx, actor, before.applied_to);
+    const group = { id, appliedTo: before.applied_to, hidden };
     const change = await changeAppliedTo(tx, service, group, requested);
     const defaultAction = patch.default_action ?? null;
     await updateRow(tx, { id, name, defaultAction });
@@ -92,8 +95,9 @@ export async function updateGroup(
     await recordApplied(tx, actor, { ...change, object }, now);
     const affected = after.default_action === before.default_action ? change.added : after.applied_to;
     await enqueueTasks(tx, { kind: 'filter', subjects: [...affected, ...change.removed], now });
-    await actor.saveResponse?.(tx, object);
-    return object;
+    const shown = shownGroup(after, hidden);
+    await actor.saveResponse?.(tx, shown);
+    return shown;
   });
   service.wake();
   return updated;

@@ -2,10 +2,12 @@
 import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
 import { findGroup, type GroupRow, pageGroups, type RuleRow } from '../../store/firewall.ts';
+import { findInside } from '../../store/reach.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns a group by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
@@ -15,7 +17,8 @@ export async function getGroup(
   shownId: string,
 ): Promise<FirewallGroup> {
   const id = parseId('firewallGroup', shownId) ?? notFound('firewallGroup');
-  return groupObject((await findGroup(service.db, actor.customerId, id)) ?? notFound('firewallGroup'));
+  const row = (await findGroup(service.db, actor.customerId, id)) ?? notFound('firewallGroup');
+  return shownGroup(row, await hiddenServers(service.db, actor, row.applied_to));
 }
 
 export async function listGroups(
@@ -23,8 +26,37 @@ export async function listGroups(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<FirewallGroup>> {
-  const { rows, next } = await pageGroups(service.db, actor.customerId, page);
-  return { items: rows.map(groupObject), next };
+  const { rows, next } = await pageGroups(service.db, actor.customerId, page, actor.limits?.reach);
+  const hidden = await hiddenServers(
+    service.db,
+    actor,
+    rows.flatMap((row) => row.applied_to),
+  );
+  return { items: rows.map((row) => shownGroup(row, hidden)), next };
+}
+
+/** Returns a group without the servers that a limited token cannot reach. */
+export function shownGroup(row: GroupRow, hidden: readonly string[]): FirewallGroup {
+  return groupObject({ ...row, applied_to: without(row.applied_to, hidden) });
+}
+
+/** Returns those of the servers that a limited token cannot reach, in their order. */
+export async function hiddenServers(
+  sql: Sql,
+  { customerId, tokenId, limits }: CustomerActor,
+  servers: readonly string[],
+): Promise<readonly string[]> {
+  const reach = limits?.reach;
+  if (!reach || tokenId === null || servers.length === 0) return [];
+  const inside = await findInside(sql, { customerId, tokenId, reach }, servers);
+  return without(
+    servers,
+    inside.map(({ id }) => id),
+  );
+}
+
+function without(ids: readonly string[], removed: readonly string[]): readonly string[] {
+  return removed.length === 0 ? ids : ids.filter((id) => !removed.includes(id));
 }
 
 /** Returns a group in the REST shape. */

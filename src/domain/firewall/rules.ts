@@ -22,7 +22,7 @@ import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
-import { groupObject, requireUnchanged, ruleObject, rulesEtag } from './read.ts';
+import { groupObject, hiddenServers, requireUnchanged, ruleObject, rulesEtag, shownGroup } from './read.ts';
 
 /** Appends a rule. Fails with `not_found` or `limit_reached`. */
 export async function addRule(
@@ -61,7 +61,8 @@ export async function replaceRules(
     const rows = withIds(rules, now);
     await deleteRules(tx, group.id);
     await appendRules(tx, group.id, rows);
-    const object = groupObject({ ...group, rules: rows });
+    const hidden = await hiddenServers(tx, actor, group.applied_to);
+    const object = shownGroup({ ...group, rules: rows }, hidden);
     await recordAudit(tx, { actor, action: 'firewall_group.replace_rules', resource: object.id }, now);
     await actor.saveResponse?.(tx, object);
     return object;

@@ -10,6 +10,7 @@ import { recordDone } from '../actions/begin.ts';
 import { beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireInsideNew } from '../tokens/limits/active.ts';
 import { imageObject } from './read.ts';
 import { type ReceivedUpload, requireImageQuota } from './upload.ts';
 
@@ -23,6 +24,7 @@ export async function createImage(
   actor: CustomerActor,
   received: ReceivedUpload,
 ): Promise<Image> {
+  requireInsideNew(actor.limits, {});
   const fields = readFields(received);
   const file = received.file ?? fail('required', { field: 'file' });
   if (!file.isIso) {

@@ -18,7 +18,11 @@ export async function listImages(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<Image>> {
-  const { rows, next } = await pageVisibleImages(service.db, imageReader(service, actor), page);
+  const { rows, next } = await pageVisibleImages(
+    service.db,
+    { ...imageReader(service, actor), reach: actor.limits?.reach },
+    page,
+  );
   return { items: rows.map(imageObject), next };
 }
 

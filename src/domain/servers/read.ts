@@ -48,7 +48,7 @@ export async function listServers(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<Server>> {
-  const { rows, next } = await pageServers(service.reads, actor.customerId, page);
+  const { rows, next } = await pageServers(service.reads, actor.customerId, page, actor.limits?.reach);
   return { items: rows.map(serverObject), next };
 }
 

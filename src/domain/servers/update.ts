@@ -2,6 +2,7 @@ import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
 import { type ServerRow, updateServer } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireOperation } from '../tokens/limits/active.ts';
 import { requireTagCount } from './deploy/inputs.ts';
 import { lockServerFor } from './lock-server.ts';
 import { serverObject } from './object.ts';
@@ -22,12 +23,20 @@ export async function patchServer(
     const isProtection = Object.keys(patch).every((name) => name === 'protection');
     const action = isProtection && patch.protection ? 'protect' : 'update';
     const server = await lockServerFor(tx, actor.customerId, shownId, action);
+    if (liftsProtection(server, patch)) requireOperation(actor.limits, 'servers.unprotect');
     if (patch.tags) requireTagCount(service, patch.tags);
     const changed = Object.keys(patch).length > 0 ? applyPatch(server, patch, now) : server;
     if (changed !== server) await updateServer(tx, changed);
     await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
     return serverObject(changed);
   });
+}
+
+function liftsProtection(server: ServerRow, { protection }: ServerPatch): boolean {
+  const { protect_delete, protect_rebuild } = server;
+  return (
+    (protect_delete && protection?.delete === false) || (protect_rebuild && protection?.rebuild === false)
+  );
 }
 
 function applyPatch(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {

@@ -28,6 +28,7 @@ import { recordAudit } from '../record.ts';
 import { requireExpiry } from '../rules/expiry.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
 import { lockServerFor } from '../servers/lock-server.ts';
+import { requireInsideNew, requireOperation } from '../tokens/limits/active.ts';
 import { snapshotObject } from './read.ts';
 
 /**
@@ -44,6 +45,8 @@ export async function createSnapshot(
   const created = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const server = await lockServerFor(tx, actor.customerId, shownServerId, 'snapshot');
+    const { labels = {} } = body;
+    requireInsideNew(actor.limits, { server: shownServerId, labels, region: server.region_id });
     if (!(await serverCapabilities(service, tx, server)).snapshots) {
       fail('unavailable', { field: '' }, 'Snapshots are not available on the hardware of this server.');
     }
@@ -54,7 +57,7 @@ export async function createSnapshot(
       actor,
       type: 'manual',
       name,
-      labels: body.labels ?? {},
+      labels,
       protect_delete: body.protection?.delete ?? false,
       expires_at: expiresAt,
       now,
@@ -153,6 +156,8 @@ export async function patchSnapshot(
   const changed = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const found = (await lockSnapshot(tx, actor.customerId, id)) ?? notFound('snapshot');
+    if (found.protect_delete && protection?.delete === false)
+      requireOperation(actor.limits, 'snapshots.unprotect');
     await updateRow(tx, {
       id,
       name: name === undefined ? found.name : requireName(name),

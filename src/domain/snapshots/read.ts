@@ -29,7 +29,7 @@ export async function listSnapshots(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<Snapshot>> {
-  const { rows, next } = await listRows(service.db, actor.customerId, page);
+  const { rows, next } = await listRows(service.db, actor.customerId, page, actor.limits?.reach);
   return { items: rows.map(snapshotObject), next };
 }
 
@@ -56,6 +56,7 @@ export function snapshotObject(row: SnapshotRow): Snapshot {
     id: formatId('snapshot', row.id),
     object: 'snapshot',
     server: formatId('server', row.server_id),
+    region: row.region_id,
     name: row.name,
     size_gb: Number(row.size_gb),
     status: row.status,

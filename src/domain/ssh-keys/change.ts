@@ -8,6 +8,7 @@ import { lockCustomer } from '../../store/customers/customers.ts';
 import { countSshKeys, deleteSshKey, insertSshKey } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireInsideNew } from '../tokens/limits/active.ts';
 import { sshKeyObject } from './read.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function createSshKey(
 ): Promise<SshKey> {
   const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
   const key = parsePublicKey(body.public_key);
+  requireInsideNew(actor.limits, {});
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const limit = service.settings.quotas.sshKeys;

@@ -13,7 +13,7 @@ export async function listSshKeys(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<ListedSshKey>> {
-  const { rows, next } = await pageSshKeys(service.db, actor.customerId, page);
+  const { rows, next } = await pageSshKeys(service.db, actor.customerId, page, actor.limits?.reach);
   return { items: rows.map(listedSshKeyObject), next };
 }
 

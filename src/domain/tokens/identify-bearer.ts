@@ -14,6 +14,7 @@ import {
 } from '../../store/customers/tokens.ts';
 import type { Service } from '../context.ts';
 import { type BucketName, type BucketRules, costMs, type Draw, type MemoryBuckets } from './buckets.ts';
+import { type ActiveLimits, activeLimits } from './limits/active.ts';
 
 export interface Bearer {
   /** Internal id. */
@@ -21,6 +22,9 @@ export interface Bearer {
   readonly customerId: string;
   readonly scope: Scope;
   readonly frozen: boolean;
+  /** Undefined: unlimited. */
+  readonly limits: ActiveLimits | undefined;
+  readonly limitsVersion: number;
 }
 
 export interface BearerIdentity {
@@ -59,6 +63,8 @@ export async function identifyBearer(
     customerId: row.customer_id,
     scope: row.scope,
     frozen: row.frozen,
+    limits: activeLimits(service.keys, row.id, row),
+    limitsVersion: row.limits_version,
   };
   return { bearer, draw, rulesVersion: row.rules_version };
 }

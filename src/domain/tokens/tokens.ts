@@ -10,6 +10,7 @@ import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { ApiToken, ApiTokenBody, NewApiToken } from '../../spec/schemas/api-token.ts';
+import type { TokenLimitsBody } from '../../spec/schemas/token-limits.ts';
 import { isScope, type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { type CustomerRow, lockCustomer } from '../../store/customers/customers.ts';
 import {
@@ -20,6 +21,7 @@ import {
   insertToken,
   listTokens as listRows,
   pageTokens as pageRows,
+  type TokenRow,
 } from '../../store/customers/tokens.ts';
 import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
@@ -27,6 +29,18 @@ import { checkOwner, type OwnerProof } from '../customers/owner.ts';
 import { lockChecked } from '../customers/password.ts';
 import { recordAudit, recordEvent } from '../record.ts';
 import { requireExpiry } from '../rules/expiry.ts';
+import { inheritedFrom, requireKnown } from './limits/change.ts';
+import {
+  budgetColumns,
+  type Inherited,
+  limitColumns,
+  NO_TERMS,
+  NOTHING_INHERITED,
+  readTerms,
+  requireWithin,
+  type Terms,
+  termsOf,
+} from './limits/terms.ts';
 import { recordRevocations, tokenObject } from './object.ts';
 
 /** A form as submitted. A missing field is an empty string. */
@@ -35,6 +49,7 @@ export interface TokenForm extends OwnerProof {
   readonly scope: string;
   /** RFC 3339; empty: the token does not expire. */
   readonly expiresAt: string;
+  readonly limits?: TokenLimitsBody;
 }
 
 export interface CreatedToken {
@@ -53,7 +68,8 @@ export async function createToken(
   const checked = await checkOwner(service, actor, form);
   const answer = await service.db.transaction(async (tx) => {
     const customer = await lockChecked(tx, actor, checked);
-    const created = await addToken(tx, service, { actor, customer }, { ...wanted, createdByToken: null });
+    const made = { ...wanted, createdByToken: null, inherited: NOTHING_INHERITED };
+    const created = await addToken(tx, service, { actor, customer }, made);
     await actor.saveResponse?.(tx, created);
     return created;
   });
@@ -71,8 +87,8 @@ export async function createTokenByToken(
   actor: ScopedActor,
   body: ApiTokenBody,
 ): Promise<NewApiToken> {
-  const { name, scope, expires_at: expiresAt = null } = body;
-  const wanted = checkToken(service, { name, scope, expiresAt });
+  const { name, scope, expires_at: expiresAt = null, limits } = body;
+  const wanted = checkToken(service, { name, scope, expiresAt, limits: limits ?? {} });
   if (!scopeCovers(actor.scope, wanted.scope)) {
     fail(
       'forbidden_scope',
@@ -82,8 +98,8 @@ export async function createTokenByToken(
   }
   const answer = await service.db.transaction(async (tx) => {
     const customer = (await lockCustomer(tx, actor.customerId)) ?? fail('auth_required');
-    const inherited = await withCreator(tx, actor, wanted);
-    const { token, plaintext } = await addToken(tx, service, { actor, customer }, inherited);
+    const made = await withCreator(tx, service, actor, wanted);
+    const { token, plaintext } = await addToken(tx, service, { actor, customer }, made);
     const created = { ...token, token: plaintext };
     await actor.saveResponse?.(tx, created);
     return created;
@@ -92,38 +108,51 @@ export async function createTokenByToken(
   return answer;
 }
 
-/** Under the customer's lock, a creator that exists is not being revoked. */
+/** Under the customer's lock, a creator that exists is not being revoked, and its limits do not change. */
 async function withCreator(
   tx: Sql,
+  { keys }: Service,
   { customerId, tokenId }: CustomerActor,
   wanted: WantedToken,
 ): Promise<NewToken> {
-  if (tokenId === null) return { ...wanted, createdByToken: null };
+  if (tokenId === null) return { ...wanted, createdByToken: null, inherited: NOTHING_INHERITED };
   const creator = (await findToken(tx, customerId, tokenId)) ?? fail('auth_required');
   const latest = creator.expires_at;
   const isWithin = latest === null || (wanted.expiresAt !== null && wanted.expiresAt <= latest);
-  return { ...wanted, expiresAt: isWithin ? wanted.expiresAt : latest, createdByToken: tokenId };
+  const outer = termsOf(keys, creator);
+  const terms = { ...outer, ...wanted.terms };
+  requireWithin(outer, terms);
+  return {
+    ...wanted,
+    terms,
+    expiresAt: isWithin ? wanted.expiresAt : latest,
+    createdByToken: tokenId,
+    inherited: inheritedFrom(keys, creator),
+  };
 }
 
 interface WantedToken {
   readonly name: string;
   readonly scope: Scope;
   readonly expiresAt: Date | null;
+  /** The limits that the request has; its creator's apply to all others. */
+  readonly terms: Partial<Terms>;
 }
 
 interface NewToken extends WantedToken {
+  readonly inherited: Inherited;
   /** The token that creates it; null: a session does. */
   readonly createdByToken: string | null;
 }
 
 function checkToken(
   service: Service,
-  typed: { readonly name: string; readonly scope: string; readonly expiresAt: string | null },
+  typed: Pick<TokenForm, 'name' | 'scope' | 'limits'> & { readonly expiresAt: string | null },
 ): WantedToken {
   const name = parseDisplayName(typed.name) ?? fail('bad_name');
   const scope = isScope(typed.scope) ? typed.scope : fail('bad_scope');
   const expiresAt = typed.expiresAt === null ? null : requireExpiry(typed.expiresAt, service.clock.now());
-  return { name, scope, expiresAt };
+  return { name, scope, expiresAt, terms: readTerms(typed.limits ?? {}) };
 }
 
 /** The caller holds the customer's lock, so that the quota is exact. */
@@ -131,18 +160,23 @@ async function addToken(
   tx: Sql,
   service: Service,
   { actor, customer }: { readonly actor: CustomerActor; readonly customer: CustomerRow },
-  wanted: NewToken,
+  { terms: wantedTerms, inherited, ...wanted }: NewToken,
 ): Promise<CreatedToken> {
   const now = service.clock.now();
   const { customerId } = actor;
   const { tokens: limit } = service.settings.quotas;
   requireQuota('tokens', limit, await countTokens(tx, customerId, limit));
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
-  const row = { id: newId(now), customerId, ...wanted, digest: digest(plaintext), createdAt: now };
-  const token = tokenObject(await insertToken(tx, row));
+  await requireKnown(tx, actor, wantedTerms);
+  const id = newId(now);
+  const terms = { ...NO_TERMS, ...wantedTerms };
+  const limits = { ...limitColumns(service.keys, id, terms, inherited), ...budgetColumns(terms) };
+  const row = { id, customerId, ...wanted, ...limits, digest: digest(plaintext), createdAt: now };
+  const inserted = await insertToken(tx, row);
+  const token = tokenObject(inserted, { now, keys: service.keys });
   await deleteExpiredBuckets(tx, customerId, now);
   await recordAudit(tx, { actor, action: 'token.create', resource: token.id }, now);
-  await recordEvent(tx, { customerId, type: 'token.created', object: token }, now);
+  await recordEvent(tx, { customerId, type: 'token.created', object: tokenObject(inserted, { now }) }, now);
   const { name, scope, expiresAt, createdByToken } = wanted;
   const mailed = { name, scope, expiresAt, byToken: createdByToken !== null };
   const change = { kind: 'token_created', token: mailed, to: customer.email } as const;
@@ -152,7 +186,17 @@ async function addToken(
 
 /** Returns all tokens of the customer, newest first. The quota bounds their number. */
 export async function listTokens(service: Service, actor: CustomerActor): Promise<ApiToken[]> {
-  return (await listRows(service.db, actor.customerId)).map(tokenObject);
+  return (await listRows(service.db, actor.customerId)).map((row) => shownToken(service, row));
+}
+
+function shownToken({ clock, keys }: Service, row: TokenRow): ApiToken {
+  return tokenObject(row, { now: clock.now(), keys });
+}
+
+/** Returns a token by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
+export async function getToken(service: Service, actor: CustomerActor, shownId: string): Promise<ApiToken> {
+  const id = parseId('token', shownId) ?? notFound('token');
+  return shownToken(service, (await findToken(service.db, actor.customerId, id)) ?? notFound('token'));
 }
 
 /** Returns one page of tokens. */
@@ -161,8 +205,9 @@ export async function pageTokens(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<ApiToken>> {
-  const { rows, next } = await pageRows(service.db, actor.customerId, page);
-  return { items: rows.map(tokenObject), next };
+  const maker = actor.limits?.reach ? (actor.tokenId ?? undefined) : undefined;
+  const { rows, next } = await pageRows(service.db, actor.customerId, page, maker);
+  return { items: rows.map((row) => shownToken(service, row)), next };
 }
 
 /**

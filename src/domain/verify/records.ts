@@ -29,6 +29,22 @@ export const RECORD_INVARIANTS: readonly Invariant[] = [
          or (customer_id is null and (actor_token is not null or actor_session is not null))`,
   },
   {
+    name: 'limited tokens count their servers',
+    description: 'every limited token counts the servers that it or a token of its own created',
+    source: 'api_tokens where limit_chain is not null',
+    violations: `select t.id from api_tokens t where t.servers_count <>
+      (select count(*) from servers s where s.customer_id = t.customer_id and t.id = any(s.limited_by))`,
+  },
+  {
+    name: 'limits of tokens are complete',
+    description: 'every limited token has the limits of each token of its chain, and is the last of them',
+    source: 'api_tokens where limit_chain is not null',
+    violations: `select id from api_tokens
+      where (limit_chain is null) <> (limits is null)
+         or jsonb_array_length(limits) <> cardinality(limit_chain)
+         or limit_chain[cardinality(limit_chain)] <> id`,
+  },
+  {
     name: 'sealed values are bound',
     description: 'every sealed value opens only in its table, row, and column; the service binds older ones',
     source: `(${SEALED_VALUES}) as sealed_values`,

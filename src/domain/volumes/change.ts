@@ -30,6 +30,7 @@ import { beginAction, recordDone } from '../actions/begin.ts';
 import { type BeganAction, beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
+import { requireInsideNew, requireOperation } from '../tokens/limits/active.ts';
 import { requireDiskQuota, requireNotMoving, throwVolumeLost } from './disk.ts';
 import { volumeObject } from './read.ts';
 
@@ -47,6 +48,7 @@ export async function createVolume(
     const now = service.clock.now();
     const { customerId } = actor;
     const region = (await findRegion(tx, body.region)) ?? unknownReference('region');
+    requireInsideNew(actor.limits, { labels: body.labels ?? {}, region: region.id });
     // Without this lock, two concurrent requests would both see the last free slot.
     await lockBalance(tx, customerId);
     const limit = service.settings.quotas.volumes;
@@ -96,6 +98,8 @@ export async function updateVolume(
     if (patch.size_gb !== undefined) await lockBalance(tx, customerId);
     const volume = (await lockVolume(tx, customerId, id)) ?? notFound('volume');
     const size_gb = patch.size_gb ?? volume.size_gb;
+    if (volume.protect_delete && patch.protection?.delete === false)
+      requireOperation(actor.limits, 'volumes.unprotect');
     if (volume.lost_at !== null && patch.size_gb !== undefined) throwVolumeLost();
     const disk_gb = await reserveGrowth(service, tx, volume, size_gb);
     const row = await updateRow(tx, {

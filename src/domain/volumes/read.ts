@@ -19,7 +19,7 @@ export async function listVolumes(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<Volume>> {
-  const { rows, next } = await listRows(service.db, actor.customerId, page);
+  const { rows, next } = await listRows(service.db, actor.customerId, page, actor.limits?.reach);
   return { items: rows.map(volumeObject), next };
 }
 

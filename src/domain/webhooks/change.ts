@@ -56,7 +56,8 @@ export async function createWebhook(
       created_at: now,
     };
     const secret_sealed = service.keys.seal(SEALED.webhookSecret, row.id, secret);
-    await insertWebhook(tx, { ...row, customer_id: customerId, secret_sealed });
+    const limited = { limited_by: actor.limits?.chain ?? null, reach: actor.limits?.reach ?? null };
+    await insertWebhook(tx, { ...row, ...limited, customer_id: customerId, secret_sealed });
     const webhook = webhookObject(row);
     await recordAudit(tx, { actor, action: 'webhook.create', resource: webhook.id }, now);
     const mailed = { webhook: webhook.id, url: row.url, byToken: actor.tokenId !== null };

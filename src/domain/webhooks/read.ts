@@ -22,7 +22,8 @@ export async function listWebhooks(
   actor: CustomerActor,
   page: PageRequest,
 ): Promise<Page<Webhook>> {
-  const { rows, next } = await pageWebhooks(service.db, actor.customerId, page);
+  const maker = actor.limits?.reach ? (actor.tokenId ?? undefined) : undefined;
+  const { rows, next } = await pageWebhooks(service.db, actor.customerId, page, maker);
   return { items: rows.map(webhookObject), next };
 }
 

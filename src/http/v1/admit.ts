@@ -7,6 +7,7 @@ import type { EventStreams } from '../../domain/events/streams.ts';
 import type { MemoryAttempts } from '../../domain/sessions/attempts.ts';
 import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
 import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
+import { requireNetwork, requireOperation } from '../../domain/tokens/limits/active.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
 import { scopeCovers } from '../../spec/scopes.ts';
 import { addressBuckets } from '../admission/address-buckets.ts';
@@ -62,6 +63,7 @@ const PATH_STAGES: Stages<RestAdmission> = {
 const ROUTE_STAGES: Stages<RestAdmission> = {
   ...PATH_STAGES,
   scope: requireScope,
+  limits: requireWithinLimits,
   frozen: requireNotFrozen,
   policy: (admission) => requirePolicies(admission),
   beta: requireBetaHeader,
@@ -121,6 +123,8 @@ function toTokenActor(
     sessionId: null,
     tokenId: bearer.tokenId,
     scope: bearer.scope,
+    limits: bearer.limits,
+    limitsVersion: bearer.limitsVersion,
     requestId: request.id,
     get ipCountry() {
       return resolveCountry(edge.geo, address);
@@ -148,6 +152,13 @@ function requireScope({ route, caller }: RestAdmission): void {
   if (!route || !caller || scopeCovers(caller.scope, route.scope)) return;
   const message = `This operation requires the scope ${route.scope}. Your token has ${caller.scope}.`;
   fail('forbidden_scope', {}, message);
+}
+
+/** `limits`: the network and the operation. Those of resources follow with the body (pipeline.ts). */
+function requireWithinLimits({ route, caller, request }: RestAdmission): void {
+  if (!route || !caller?.limits) return;
+  requireNetwork(caller.limits, clientAddress(request));
+  requireOperation(caller.limits, route.id);
 }
 
 function requireBetaHeader({ route, request }: RestAdmission): void {

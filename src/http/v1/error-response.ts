@@ -89,6 +89,7 @@ const DESCRIPTIONS: Record<V1Issue, (item: ErrorItem) => string> = {
   mismatch: () => 'does not fit the rest of the request',
   wrong_state: () => 'is in a state that does not allow this',
   in_use: () => 'is in use',
+  not_allowed: () => 'is outside the limits of the token',
 };
 
 /** Builds the message of a validation error: one sentence for each field, from its item. */

@@ -7,6 +7,7 @@ import { type TSchema, Type } from 'typebox';
 import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
+import { isMasked, maskOutside } from '../../domain/tokens/limits/mask.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
 import type { ActionCommand } from '../../spec/action-commands.ts';
 import type { ActionSummary } from '../../spec/schemas/action.ts';
@@ -178,9 +179,21 @@ async function runVerb(
   const { route, checkBody } = prepared;
   const call = buildCall(admitted, prepared, actor, content);
   if (route.method !== 'GET' && !content.upload) requireBody(checkBody, content.body);
-  const result = await route.run(call);
+  const result = await route.run(isMasked(actor) ? await maskCall(call) : call);
   if (route.list) return listEnvelope(admitted.edge, route, call, result as ListPage<unknown>);
   return (result ?? {}) as object;
+}
+
+/** Hides the resources that a limited token cannot reach. */
+async function maskCall(call: Call): Promise<Call> {
+  const { params, query, body, page } = call;
+  const { filter, ...masked } = await maskOutside(call.service, call.actor, {
+    params,
+    query,
+    body,
+    filter: page.filter,
+  });
+  return { ...call, ...masked, page: { ...page, filter } };
 }
 
 function requireBody(check: Check, body: unknown): void {

@@ -16,6 +16,8 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export interface TokenActor extends ScopedActor {
   readonly tokenId: string;
+  /** Changes with the limits of the token. */
+  readonly limitsVersion: number;
 }
 
 type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { SCOPES } from '../scopes.ts';
 import { Id, nullable, oneOf, Time } from './parts.ts';
+import { ShownTokenLimits } from './token-limits.ts';
 
 export const Account = Type.Object({
   id: Id('cus_'),
@@ -17,6 +18,7 @@ export const Account = Type.Object({
       name: Type.String(),
       scope: oneOf(SCOPES),
       expires_at: nullable(Time),
+      limits: nullable(ShownTokenLimits),
     },
     { description: 'The token of the request.' },
   ),

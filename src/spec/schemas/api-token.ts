@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { SCOPES } from '../scopes.ts';
 import { DisplayName, Id, nullable, oneOf, Time } from './parts.ts';
+import { ShownTokenLimits, TokenLimitsBody } from './token-limits.ts';
 
 const fields = {
   id: Id('tok_'),
@@ -15,6 +16,10 @@ const fields = {
       description: 'The token that created it, and with which it is revoked; null if a person did.',
       examples: ['tok_aaaqk3m7qzb5x2l6v4t7n8wyja'],
     }),
+  ),
+  limits: nullable(ShownTokenLimits),
+  spent_usd: nullable(
+    Type.Number({ description: 'Spent since its creation, or in this month. Null without limits.' }),
   ),
   created_at: Time,
 };
@@ -41,7 +46,14 @@ export const ApiTokenBody = Type.Object(
         }),
       ),
     ),
+    limits: Type.Optional(nullable(TokenLimitsBody)),
   },
   { additionalProperties: false },
 );
 export type ApiTokenBody = Static<typeof ApiTokenBody>;
+
+export const ApiTokenPatch = Type.Object(
+  { name: Type.Optional(DisplayName), limits: Type.Optional(TokenLimitsBody) },
+  { additionalProperties: false },
+);
+export type ApiTokenPatch = Static<typeof ApiTokenPatch>;

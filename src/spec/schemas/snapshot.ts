@@ -28,6 +28,7 @@ export const Snapshot = Type.Object({
   id: Id('snap_'),
   object: Type.Literal('snapshot'),
   server: Type.String({ description: 'Id of the source server, which may be deleted by now.' }),
+  region: Type.String(),
   name: Type.String(),
   size_gb: Type.Number({ description: 'GiB after deduplication; 0 until ready.' }),
   status: oneOf(SNAPSHOT_STATUSES),

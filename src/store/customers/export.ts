@@ -38,8 +38,10 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'api_tokens',
-    ids: { id: 'token', created_by_token: 'token' },
-    rows: `select id, name, scope, last_used_at, expires_at, created_by_token, created_at
+    ids: { id: 'token', created_by_token: 'token', limit_chain: 'token' },
+    rows: `select id, name, scope, last_used_at, expires_at, created_by_token, limit_chain, limits,
+                  ip_cidrs_sealed is not null as ip_limited, spend_limit_cents, spend_period, spent_cents,
+                  servers_limit, created_at
              from api_tokens where customer_id = $1
             order by created_at`,
   },
@@ -153,7 +155,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'webhooks',
     ids: { id: 'webhook' },
-    rows: `select id, url, events, active, paused_reason, scope, secret_hint, created_at
+    rows: `select id, url, events, active, paused_reason, scope, secret_hint, reach, created_at
              from webhooks where customer_id = $1
             order by created_at`,
   },

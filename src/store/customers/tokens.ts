@@ -3,8 +3,10 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Scope } from '../../spec/scopes.ts';
 import { BY_CREATION_OR_NAME, countUpTo, type Page, readPage } from '../page.ts';
+import { parametersFor } from '../parameters.ts';
+import type { BudgetColumns, LimitColumns } from './token-limits.ts';
 
-export interface TokenRow {
+export interface TokenRow extends LimitColumns, BudgetColumns {
   readonly id: string;
   readonly name: string;
   readonly scope: Scope;
@@ -13,10 +15,24 @@ export interface TokenRow {
   /** The token that created it, with which it is revoked; null: a session did, or it stands alone. */
   readonly created_by_token: string | null;
   readonly created_at: Date;
+  readonly spent_cents: bigint;
+  /** The first day of the month of `spent_cents`, as text. */
+  readonly spent_month: string | null;
 }
 
-const COLUMNS = 'id, name, scope, last_used_at, expires_at, created_by_token, created_at';
+const LIMITS = 'limit_chain, limits, ip_cidrs_sealed, spend_limit_cents, spend_period, servers_limit';
+const COLUMNS = `id, name, scope, last_used_at, expires_at, created_by_token, created_at, ${LIMITS},
+  spent_cents, spent_month`;
 const OWN_COLUMNS = COLUMNS.replace(/\w+/g, 't.$&');
+
+const UNLIMITED: LimitColumns & BudgetColumns = {
+  limit_chain: null,
+  limits: null,
+  ip_cidrs_sealed: null,
+  spend_limit_cents: null,
+  spend_period: 'total',
+  servers_limit: null,
+};
 
 export async function insertToken(
   tx: Sql,
@@ -30,13 +46,15 @@ export async function insertToken(
     /** Missing: a session creates it. */
     readonly createdByToken?: string | null;
     readonly createdAt: Date;
-  },
+  } & Partial<LimitColumns & BudgetColumns>,
 ): Promise<TokenRow> {
   const [inserted] = await tx.rows<TokenRow>(
-    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_by_token, created_at)
-     values ($id, $customerId, $name, $scope, $digest, $expiresAt, $createdByToken, $createdAt)
+    `insert into api_tokens (id, customer_id, name, scope, digest, expires_at, created_by_token, created_at,
+                             ${LIMITS})
+     values ($id, $customerId, $name, $scope, $digest, $expiresAt, $createdByToken, $createdAt,
+             ${parametersFor(LIMITS)})
      returning ${COLUMNS}`,
-    { createdByToken: null, ...row },
+    { createdByToken: null, ...UNLIMITED, ...row, limits: row.limits ? JSON.stringify(row.limits) : null },
   );
   if (!inserted) throw new Error('the insert of a token did not return its row');
   return inserted;
@@ -55,15 +73,23 @@ export async function listTokens(tx: Sql, customerId: string): Promise<TokenRow[
   );
 }
 
-/** Pages through the customer's tokens. The quota bounds the rows that a filter or a sort scans. */
-export async function pageTokens(tx: Sql, customerId: string, page: PageRequest): Promise<Page<TokenRow>> {
+/**
+ * Pages through the customer's tokens; with `maker`, through that token and those that it made. The quota
+ * bounds the rows that a filter or a sort scans.
+ */
+export async function pageTokens(
+  tx: Sql,
+  customerId: string,
+  page: PageRequest,
+  maker?: string,
+): Promise<Page<TokenRow>> {
   return await readPage<TokenRow>(
     tx,
     {
       columns: COLUMNS,
       from: 'api_tokens',
-      where: 'customer_id = $customerId',
-      values: { customerId },
+      where: maker ? 'customer_id = $customerId and $maker = any(limit_chain)' : 'customer_id = $customerId',
+      values: { customerId, ...(maker ? { maker } : {}) },
       sorts: BY_CREATION_OR_NAME,
       filters: { scope: { where: 'scope = $scope' }, name: { where: 'name = $name' } },
     },
@@ -79,10 +105,26 @@ export async function findToken(tx: Sql, customerId: string, id: string): Promis
   ]);
 }
 
+/** Finds the token and all that it created, directly or not: a token comes after its maker. */
+export async function findTokenTree(tx: Sql, customerId: string, id: string): Promise<TokenRow[]> {
+  return await tx.rows<TokenRow>(
+    `with recursive tree as (
+       select id, 0 as depth from api_tokens where id = $1 and customer_id = $2
+       union all
+       select t.id, depth + 1 from api_tokens t join tree on t.created_by_token = tree.id)
+     select ${OWN_COLUMNS} from api_tokens t join tree using (id) order by depth, t.id`,
+    [id, customerId],
+  );
+}
+
+export async function renameToken(tx: Sql, id: string, name: string): Promise<void> {
+  await tx.run('update api_tokens set name = $2 where id = $1', [id, name]);
+}
+
 /**
  * Deletes the token, all tokens that it created, directly or not, and their buckets. They stop working on
- * commit. A token that revokes its creator, `revokedBy`, stays with what it created. Returns the rows, oldest
- * first; empty if the customer has no such token.
+ * commit. A token that revokes its unlimited creator, `revokedBy`, stays with what it created. Returns the
+ * rows, oldest first; empty if the customer has no such token.
  */
 export async function deleteTokenTree(
   tx: Sql,
@@ -93,7 +135,8 @@ export async function deleteTokenTree(
        select id from api_tokens where id = $1 and customer_id = $2
        union
        select t.id from api_tokens t join doomed d on t.created_by_token = d.id
-        where t.customer_id = $2 and not (t.id is not distinct from $3::uuid and t.created_by_token = $1)),
+        where t.customer_id = $2 and not (t.id is not distinct from $3::uuid and t.created_by_token = $1
+                                                 and $1 <> all(coalesce(t.limit_chain, '{}')))),
      deleted as (delete from api_tokens t using doomed d where t.id = d.id returning ${OWN_COLUMNS}),
      buckets as (delete from rate_buckets b using deleted where b.token_id = deleted.id)
      select * from deleted order by created_at, id`,
@@ -123,18 +166,20 @@ export async function deleteExpiredBuckets(tx: Sql, customerId: string, now: Dat
 // ---- the lookup of a bearer token: one read for every request, so that a revocation takes effect at once
 
 /** The token columns are null when no token has this digest. */
-export interface BearerRow {
+export interface BearerRow extends LimitColumns {
   readonly id: string | null;
   readonly customer_id: string;
   readonly scope: Scope;
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
   readonly frozen: boolean;
+  readonly limits_version: number;
   /** The version of the operator's maintenance windows and policies. */
   readonly rules_version: bigint;
 }
 
 const BEARER = `select t.id, t.customer_id, t.scope, t.expires_at, t.last_used_at,
+    t.limit_chain, t.limits, t.ip_cidrs_sealed, t.limits_version,
     c.frozen_at is not null as frozen, s.rules_version
   from service s
   left join api_tokens t on t.digest = $1

@@ -94,24 +94,37 @@ export interface ReaderRow {
   readonly lives: boolean;
   /** The last number of the token's customer. */
   readonly last_seq: bigint;
+  readonly limits_version: number;
+}
+
+/** The state of a token that its readers know. */
+export interface KnownToken {
+  readonly last: bigint;
+  readonly version: number;
 }
 
 /**
- * Reads the counters of these tokens' customers, given the last known number of each. Returns only the
- * customers with newer events, and the tokens that are no longer valid.
+ * Reads the counters of these tokens' customers, given the known state of each. Returns only the customers
+ * with newer events, and the tokens that are no longer valid or whose limits changed.
  */
 export async function pollReaders(
   sql: Sql,
-  known: ReadonlyMap<string, bigint>,
+  known: ReadonlyMap<string, KnownToken>,
   now: Date,
 ): Promise<ReaderRow[]> {
   return await sql.rows<ReaderRow>(
-    `select k.token_id, t.id is not null as lives, coalesce(e.last_seq, 0) as last_seq
-       from unnest($1::uuid[], $2::bigint[]) as k (token_id, last_seq)
+    `select k.token_id, t.id is not null as lives, coalesce(e.last_seq, 0) as last_seq,
+            coalesce(t.limits_version, k.version) as limits_version
+       from unnest($1::uuid[], $2::bigint[], $4::int[]) as k (token_id, last_seq, version)
        left join (api_tokens t join customers c on c.id = t.customer_id and c.deleting_at is null)
          on t.id = k.token_id and (t.expires_at is null or t.expires_at > $3)
        left join event_counters e on e.customer_id = t.customer_id
-      where t.id is null or e.last_seq > k.last_seq`,
-    [[...known.keys()], [...known.values()], now],
+      where t.id is null or e.last_seq > k.last_seq or t.limits_version <> k.version`,
+    [
+      [...known.keys()],
+      [...known.values()].map(({ last }) => last),
+      now,
+      [...known.values()].map(({ version }) => version),
+    ],
   );
 }

@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { MONEY_EVENTS } from '../../spec/events.ts';
+import type { Reach } from '../../spec/token-limits.ts';
 
 /** The key of the advisory lock. */
 const FAN_OUT_LOCK = 7_355_614;
@@ -50,20 +51,29 @@ export async function incrementCounters(
   return new Map(rows.map((row) => [row.customer_id, row.last_seq]));
 }
 
+export interface SubscriberRow {
+  readonly customer_id: string;
+  readonly webhook_id: string;
+  /** The resources whose events it receives; null: all. */
+  readonly reach: Reach | null;
+}
+
 /**
  * Locks the queues of these customers' webhooks, so that no webhook is paused and no sender releases its
- * lease before the deliveries queued here are visible. Returns the number of queues of each customer that has
- * any.
+ * lease before the deliveries queued here are visible. Returns the webhooks.
  */
-export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await tx.rows<{ customer_id: string }>(
-    `select w.customer_id from webhook_queues q join webhooks w on w.id = q.webhook_id
+export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promise<SubscriberRow[]> {
+  return await tx.rows<SubscriberRow>(
+    `select w.customer_id, w.id as webhook_id, w.reach from webhook_queues q join webhooks w on w.id = q.webhook_id
       where w.customer_id = any($1::uuid[]) order by q.webhook_id for no key update of q`,
     [customerIds],
   );
-  const counts = new Map<string, number>();
-  for (const { customer_id } of rows) counts.set(customer_id, (counts.get(customer_id) ?? 0) + 1);
-  return counts;
+}
+
+/** An event that the webhook of a limited token does not receive. */
+export interface HiddenEvent {
+  readonly webhook_id: string;
+  readonly event_id: string;
 }
 
 /**
@@ -73,6 +83,7 @@ export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promi
 export async function fanOut(
   tx: Sql,
   events: readonly (UnnumberedEvent & { readonly seq: bigint })[],
+  hidden: readonly HiddenEvent[],
   now: Date,
 ): Promise<void> {
   await tx.run(
@@ -89,6 +100,10 @@ export async function fanOut(
         where w.active and w.active_since <= n.created_at
           and (w.events @> array['*'] or w.events @> array[n.type])
           and (w.scope = 'billing' or n.type <> all($moneyEvents::text[]))
+          and (w.reach is null or not exists (
+                 select from unnest($hidden.webhook_id::uuid[], $hidden.event_id::uuid[])
+                   as hidden (webhook_id, event_id)
+                  where hidden.webhook_id = w.id and hidden.event_id = n.id))
         -- Rows adjacent in the indexes are inserted together.
         order by w.id),
      queued as (
@@ -99,6 +114,6 @@ export async function fanOut(
      update webhook_queues set due_at = $now
       where webhook_id = any(array(select distinct webhook_id from queued))
         and (due_at is null or due_at > $now)`,
-    { events, now, moneyEvents: MONEY_EVENTS },
+    { events, hidden, now, moneyEvents: MONEY_EVENTS },
   );
 }

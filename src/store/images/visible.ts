@@ -1,8 +1,10 @@
 /** Images as one customer sees them: the offered official images, and their own. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
+import type { Reach } from '../../spec/token-limits.ts';
 import type { ImageRow } from '../catalogue/catalogue.ts';
 import { type Page, type PageSource, readPage } from '../page.ts';
+import { insideSql, reachValues } from '../reach.ts';
 
 export interface VisibleImageRow extends Omit<ImageRow, 'active'> {
   readonly type: 'official' | 'custom';
@@ -20,6 +22,8 @@ export interface ImageViewer {
   readonly deprecationCutoff: string;
   /** Hides official images without an imported disk. */
   readonly importedOnly: boolean;
+  /** The custom images that a limited token can reach. */
+  readonly reach?: Reach | null | undefined;
 }
 
 const OFFICIAL = `type = 'official' and active
@@ -51,7 +55,12 @@ export async function pageVisibleImages(
   viewer: ImageViewer,
   request: PageRequest,
 ): Promise<Page<VisibleImageRow>> {
-  return await readPage<VisibleImageRow>(tx, { ...VISIBLE, values: viewer }, request);
+  const { reach } = viewer;
+  const isShown = `(type = 'official' or ${insideSql('customImage')})`;
+  const source = reach
+    ? { ...VISIBLE, where: isShown, values: { ...viewer, ...reachValues(reach) } }
+    : { ...VISIBLE, values: viewer };
+  return await readPage<VisibleImageRow>(tx, source, request);
 }
 
 export async function findVisibleImage(

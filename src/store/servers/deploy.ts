@@ -28,6 +28,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { countedCharge, isWithinBudget } from '../customers/token-limits.ts';
 import {
   fitsOnHost,
   hostsOfCustomer,
@@ -89,6 +90,8 @@ export interface DeployRow
   readonly only_backend: string | null;
   readonly now: Date;
   readonly servers_max: number;
+  /** The limited tokens that it counts for; null: an unlimited token or a session orders it. */
+  readonly limit_chain: readonly string[] | null;
   readonly revenue_account: string;
   readonly transfer_id: string;
   readonly description: string;
@@ -140,7 +143,32 @@ const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB
 /** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
 const DRAWN_HOSTS = 8;
 
-const DEPLOY = `
+/** The parts of the statement for a limited token: it counts for each token of `$limit_chain`. */
+interface LimitParts {
+  readonly place: string;
+  readonly columns: string;
+  readonly values: string;
+  /** Counts the charge. If a token was used up meanwhile, the statement conflicts and is tried again. */
+  readonly count: string;
+  readonly isCounted: string;
+}
+
+const UNLIMITED: LimitParts = { place: '', columns: '', values: '', count: '', isCounted: 'true' };
+
+const IN_BUDGET = isWithinBudget('$price_cents_cycle', 1);
+const LIMITED: LimitParts = {
+  place: `and not exists (select from unnest($limit_chain::uuid[]) as chain (id)
+                 left join api_tokens t on t.id = chain.id where t.id is null or not ${IN_BUDGET})`,
+  columns: 'limited_by, ',
+  values: '$limit_chain::uuid[], ',
+  count: `counted as (
+  update api_tokens t set ${countedCharge('$price_cents_cycle', 1)}
+   where t.id = any($limit_chain::uuid[]) and exists (select from debit) and ${IN_BUDGET}
+  returning t.id),`,
+  isCounted: '(select count(*) from counted) = cardinality($limit_chain::uuid[])',
+};
+
+const deployStatement = (limit: LimitParts) => `
 with free4 as materialized (
   select addr from ipv4_addresses
    where region_id = $region_id and server_id is null and not blocked and free_from <= $now
@@ -167,7 +195,8 @@ place as materialized (
    where exists (select from free4) and exists (select from free6)
      and (exists (select from host) or exists (select from machine))
      and exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id)
-     and exists (select from customers where id = $customer_id and frozen_at is null)),
+     and exists (select from customers where id = $customer_id and frozen_at is null)
+     ${limit.place}),
 debit as (
   update balances
      set balance_cents = balance_cents - $price_cents_cycle, servers = servers + 1, moved = true,
@@ -190,10 +219,11 @@ take_host as (
    where id = (select host_id from place) and exists (select from debit) and ${FITS}
   returning id),
 server as (
-  insert into servers (${SERVER}, shared_disk, status, host_id, machine_id, created_at, updated_at)
-  select ${parametersFor(SERVER)}, ${HAS_SHARED_DISK}, 'provisioning', place.host_id, place.machine_id,
+  insert into servers (${SERVER}, ${limit.columns}shared_disk, status, host_id, machine_id, created_at, updated_at)
+  select ${parametersFor(SERVER)}, ${limit.values}${HAS_SHARED_DISK}, 'provisioning', place.host_id, place.machine_id,
          $now, $now
     from debit, place),
+${limit.count}
 operation as (
   insert into operations (id, server_id, kind, step, action_id, snapshot_id, placed_at, due_at, created_at)
   select $operation_id, $id, 'provision', 'ensure', $operation_id, $snapshot_id::uuid, $now, $now, $now
@@ -227,13 +257,20 @@ new_events as (
      ) as event (nth, id, type, data)
     order by event.nth)
 select balance_cents as balance_after_cents,
-       case when exists (select from take_machine) or exists (select from take_host) then 0
+       case when (exists (select from take_machine) or exists (select from take_host))
+                 and ${limit.isCounted} then 0
             else deploy_conflict() end as conflict
   from debit`;
 
+const DEPLOY = deployStatement(UNLIMITED);
+const DEPLOY_LIMITED = deployStatement(LIMITED);
+
 /** Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable. */
 export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
-  const deployed = await tx.row<{ balance_after_cents: bigint }>(DEPLOY, row);
+  const deployed = await tx.row<{ balance_after_cents: bigint }>(
+    row.limit_chain ? DEPLOY_LIMITED : DEPLOY,
+    row,
+  );
   return deployed?.balance_after_cents;
 }
 

@@ -4,9 +4,11 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
+import type { Reach } from '../../spec/token-limits.ts';
 import { LOW_BALANCE_WINDOW_SQL } from '../billing/cycles.ts';
 import { byLabels, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor } from '../parameters.ts';
+import { pageInside } from '../reach.ts';
 
 export interface ServerRow extends ShownAction {
   readonly id: string;
@@ -162,8 +164,10 @@ export async function pageServers(
   tx: Sql,
   customerId: string,
   request: PageRequest,
+  reach?: Reach | null,
 ): Promise<Page<ShownServerRow>> {
-  return await readPage<ShownServerRow>(tx, { ...SERVER_PAGE_SOURCE, values: { customerId } }, request);
+  const source = { ...SERVER_PAGE_SOURCE, values: { customerId } };
+  return await readPage<ShownServerRow>(tx, pageInside(source, reach, 'server', 's.'), request);
 }
 
 /**
@@ -308,8 +312,12 @@ export async function setServerRdns(
 
 export async function deleteServer(tx: Sql, id: string): Promise<void> {
   await tx.run(
-    `with deleted as (delete from servers where id = $1 returning customer_id)
-     update balances b set servers = servers - 1 from deleted where b.customer_id = deleted.customer_id`,
+    `with deleted as (delete from servers where id = $1 returning customer_id, limited_by),
+     counted as (
+       update balances b set servers = servers - 1 from deleted where b.customer_id = deleted.customer_id
+       returning deleted.limited_by)
+     update api_tokens t set servers_count = servers_count - 1 from counted
+      where counted.limited_by is not null and t.id = any(counted.limited_by)`,
     [id],
   );
 }

@@ -7,9 +7,11 @@ import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
+import type { Reach } from '../../spec/token-limits.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
-import { BY_CREATION_OR_NAME, byLabels, countUpTo, type Page, readPage } from '../page.ts';
+import { BY_CREATION_OR_NAME, byLabels, countUpTo, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
+import { pageInside } from '../reach.ts';
 
 export interface VolumeRow extends Partial<ShownAction> {
   readonly id: string;
@@ -88,24 +90,26 @@ export async function lockVolume(tx: Sql, customerId: string, id: string): Promi
  * Pages through the customer's volumes. The quota bounds their number, so one index serves every filter and
  * sort.
  */
-export async function pageVolumes(tx: Sql, customerId: string, page: PageRequest): Promise<Page<VolumeRow>> {
-  return await readPage<VolumeRow>(
-    tx,
-    {
-      columns: `${VOLUME_COLUMNS}, ${ACTION_COLUMNS}`,
-      from: `volumes ${joinAction('volumes.id')}`,
-      where: 'customer_id = $customerId and deleted_at is null',
-      values: { customerId },
-      sorts: BY_CREATION_OR_NAME,
-      filters: {
-        name: { where: 'name = $name' },
-        region: { where: 'region_id = $region' },
-        attached_to: { where: 'server_id = $attached_to', value: (text) => parseId('server', text) },
-        label: byLabels('labels'),
-      },
+export async function pageVolumes(
+  tx: Sql,
+  customerId: string,
+  page: PageRequest,
+  reach?: Reach | null,
+): Promise<Page<VolumeRow>> {
+  const source: PageSource = {
+    columns: `${VOLUME_COLUMNS}, ${ACTION_COLUMNS}`,
+    from: `volumes ${joinAction('volumes.id')}`,
+    where: 'customer_id = $customerId and deleted_at is null',
+    values: { customerId },
+    sorts: BY_CREATION_OR_NAME,
+    filters: {
+      name: { where: 'name = $name' },
+      region: { where: 'region_id = $region' },
+      attached_to: { where: 'server_id = $attached_to', value: (text) => parseId('server', text) },
+      label: byLabels('labels'),
     },
-    page,
-  );
+  };
+  return await readPage<VolumeRow>(tx, pageInside(source, reach, 'volume'), page);
 }
 
 /** Counts up to `limit`. */

@@ -4,6 +4,7 @@ import type { PageRequest } from '../../spec/lists.ts';
 import type { SUBSCRIBABLE_EVENTS } from '../../spec/schemas/webhook.ts';
 import type { Scope } from '../../spec/scopes.ts';
 import type { PausedReason } from '../../spec/states.ts';
+import type { Reach } from '../../spec/token-limits.ts';
 import { BY_CREATION, countUpTo, type Page, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
 
@@ -24,12 +25,19 @@ const COLUMNS = 'id, url, events, active, paused_reason, scope, secret_hint, cre
 
 export async function insertWebhook(
   tx: Sql,
-  row: WebhookRow & { readonly customer_id: string; readonly secret_sealed: string },
+  row: WebhookRow & {
+    readonly customer_id: string;
+    readonly secret_sealed: string;
+    /** The chain of the limited token that creates it, and the resources whose events it receives. */
+    readonly limited_by: readonly string[] | null;
+    readonly reach: Reach | null;
+  },
 ): Promise<void> {
   await tx.run(
-    `insert into webhooks (${COLUMNS}, active_since, customer_id, secret_sealed)
-     values (${parametersFor(COLUMNS)}, $created_at, $customer_id, $secret_sealed)`,
-    row,
+    `insert into webhooks (${COLUMNS}, active_since, customer_id, secret_sealed, limited_by, reach)
+     values (${parametersFor(COLUMNS)}, $created_at, $customer_id, $secret_sealed, $limited_by::uuid[],
+             $reach::jsonb)`,
+    { ...row, reach: row.reach && JSON.stringify(row.reach) },
   );
   await tx.run('insert into webhook_queues (webhook_id) values ($1)', [row.id]);
 }
@@ -39,18 +47,20 @@ export async function countWebhooks(tx: Sql, customerId: string, limit: number):
   return await countUpTo(tx, 'webhooks where customer_id = $customerId', { customerId, limit });
 }
 
+/** With `maker`, only those that the limited token or one that it made has created. */
 export async function pageWebhooks(
   sql: Sql,
   customerId: string,
   page: PageRequest,
+  maker?: string,
 ): Promise<Page<WebhookRow>> {
   return await readPage<WebhookRow>(
     sql,
     {
       columns: COLUMNS,
       from: 'webhooks',
-      where: 'customer_id = $customerId',
-      values: { customerId },
+      where: maker ? 'customer_id = $customerId and $maker = any(limited_by)' : 'customer_id = $customerId',
+      values: { customerId, ...(maker ? { maker } : {}) },
       sorts: BY_CREATION,
       filters: { active: { where: 'active = $active::bool' } },
     },

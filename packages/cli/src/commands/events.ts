@@ -38,6 +38,7 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'billing.charged': true,
   'billing.low_balance': true,
   'token.created': true,
+  'token.updated': true,
   'token.revoked': true,
   'firewall.applied': true,
   'action.success': true,

@@ -1,17 +1,19 @@
 import type { ApiToken, CreatedApiToken } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { requireSingle } from '../find.ts';
-import { listCommand, omitUndefined } from '../lists.ts';
+import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, futureTime, requiredText, text } from '../options.ts';
 import { type Column, fields, formatTime, hidden, times } from '../output/format.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { confirm, YES_OPTION } from '../terminal/terminal.ts';
+import { LIMIT_COLUMNS, LIMIT_OPTIONS, limitsField } from './token-limits.ts';
 
 const TOKEN_COLUMNS: readonly Column<ApiToken>[] = [
   ...fields<ApiToken>('id', 'name', 'scope'),
   ...times<ApiToken>('last_used_at', 'expires_at'),
   ...hidden(fields<ApiToken>('created_by_token')),
   ...hidden(times<ApiToken>('created_at')),
+  ...LIMIT_COLUMNS,
 ];
 
 const CREATED_TOKEN_COLUMNS: readonly Column<CreatedApiToken>[] = [
@@ -45,16 +47,18 @@ const create = command({
     name: requiredText('name', 'Name of the token'),
     scope: requiredText('scope', 'Scope; each includes the previous ones', { choices: SCOPES }),
     expiresAt: futureTime('Expiration, no later than that of the token you use; omit for none'),
+    ...LIMIT_OPTIONS,
     ...IDEMPOTENCY_OPTIONS,
   },
   columns: CREATED_TOKEN_COLUMNS,
   example: 'skerry token create --name deploy --scope write --expires-at 90d',
-  run: async (context, { name, scope, expiresAt, idempotencyKey: key }) => {
+  run: async (context, { name, scope, expiresAt, idempotencyKey: key, ...limits }) => {
     const { skerry, output, terminal } = context;
     const body = {
       name,
       scope: scope as (typeof SCOPES)[number],
       ...omitUndefined({ expires_at: expiresAt }),
+      ...limitsField(limits),
     };
     const lookupCommand = ['skerry', 'token', 'list', '--name', name];
     const made = await createOnce(context, { key, subject: `token ${name}`, lookupCommand }, (once) =>
@@ -82,19 +86,56 @@ const IN_USE = {
   no: null,
 } as const;
 
+const TOKEN_ARG = arg('Name or ID', { completionKind: 'token' });
+
+function pickToken(all: readonly ApiToken[], text: string): ApiToken {
+  const byId = all.filter(({ id }) => id === text);
+  return requireSingle(byId.length > 0 ? byId : all.filter(({ name }) => name === text), 'token', text);
+}
+
+const describe = command({
+  name: 'token describe',
+  aliases: ['get', 'show'],
+  about: 'Show an API token with its limits',
+  operations: ['tokens.get', 'tokens.list'],
+  args: { token: TOKEN_ARG },
+  options: {},
+  columns: TOKEN_COLUMNS,
+  example: 'skerry token describe ci',
+  run: async ({ skerry, output }, { token: text }) => {
+    const { id } = pickToken(await skerry.tokens.list().all(), text);
+    output.show(await skerry.tokens.get(id), TOKEN_COLUMNS);
+  },
+});
+
+const update = command({
+  name: 'token update',
+  about: 'Rename an API token or narrow its limits',
+  help: 'Limits can only be narrowed. They also apply to the tokens that this token created.',
+  operations: ['tokens.update', 'tokens.list'],
+  args: { token: TOKEN_ARG },
+  options: { name: text('name', 'New name'), ...LIMIT_OPTIONS },
+  columns: TOKEN_COLUMNS,
+  example: 'skerry token update ci --limit-spend 50 --limit-spend-period month --limit-servers 5',
+  run: async ({ skerry, output }, { token: text, name, ...limits }) => {
+    requireChanges({ name, ...limits });
+    const { id } = pickToken(await skerry.tokens.list().all(), text);
+    const patch = { ...omitUndefined({ name }), ...limitsField(limits) };
+    output.show(await skerry.tokens.update(id, patch), TOKEN_COLUMNS);
+  },
+});
+
 const remove = command({
   name: 'token delete',
   aliases: ['revoke', 'rm'],
   about: 'Revoke an API token immediately',
   operations: ['tokens.delete', 'tokens.list'],
-  args: { token: arg('Name or ID', { completionKind: 'token' }) },
+  args: { token: TOKEN_ARG },
   options: { yes: YES_OPTION },
   example: 'skerry token delete ci --yes',
   run: async ({ skerry, terminal }, { token: text, yes }) => {
     const all = await skerry.tokens.list().all();
-    const byId = all.filter(({ id }) => id === text);
-    const named = all.filter(({ name }) => name === text);
-    const token = requireSingle(byId.length > 0 ? byId : named, 'token', text);
+    const token = pickToken(all, text);
     const warning = IN_USE[checkInUse(token, all)];
     if (warning) terminal.warn(warning);
     await confirm(terminal, yes, `revoke token ${token.name} (${token.id}); requests with it will fail`);
@@ -103,7 +144,7 @@ const remove = command({
   },
 });
 
-export const TOKEN_COMMANDS: readonly Command[] = [list, create, remove];
+export const TOKEN_COMMANDS: readonly Command[] = [list, describe, create, update, remove];
 
 /** The maximum age of `last_used_at` for a token in use (SPEC "API token"). */
 const LAST_USED_REFRESH_MS = 60_000;

@@ -12,6 +12,7 @@ import type {
   ListedSshKey,
   ListQuery,
   SshKey,
+  UpdateApiToken,
 } from '../types.ts';
 import { byId, Resource } from './resource.ts';
 
@@ -39,6 +40,15 @@ export class Tokens extends Resource {
   /** `token` in the response is shown only once. */
   create(body: CreateApiToken, options?: CallOptions): Promise<CreatedApiToken> {
     return this.transport.run((api) => api.POST('/account/tokens', { body }), options);
+  }
+
+  get(id: string, options?: CallOptions): Promise<ApiToken> {
+    return this.transport.run((api) => api.GET('/account/tokens/{id}', byId(id)), options);
+  }
+
+  /** Renames the token or narrows its limits, and those of the tokens that it created. */
+  update(id: string, body: UpdateApiToken, options?: CallOptions): Promise<ApiToken> {
+    return this.transport.run((api) => api.PATCH('/account/tokens/{id}', { ...byId(id), body }), options);
   }
 
   /** Revokes the token immediately. */

@@ -8,6 +8,7 @@ import { findPayer } from '../../../store/ledger/ledger.ts';
 import type { ScopedActor, Service } from '../../context.ts';
 import { loadRules, type Rules, requireAllowed, requireOpen } from '../../rules/rules.ts';
 import { priceWithAnnouncement } from '../../servers/billing/price.ts';
+import { requireOperation } from '../../tokens/limits/active.ts';
 import { smallestTopup } from '../../topups/offer.ts';
 import { makeQuoteId } from './id.ts';
 import { type OperationPrice, REHEARSALS, type Rehearsal } from './rehearse.ts';
@@ -94,6 +95,7 @@ async function findRefusal(actor: ScopedActor, conditions: QuoteConditions): Pro
   try {
     requireOpen(rules, operation, now);
     if (frozen) fail('account_frozen');
+    requireOperation(actor.limits, operation);
     requireAllowed(rules, { operation, country: actor.ipCountry, region });
     await check();
     return null;

@@ -32,6 +32,7 @@ import { requireDriver } from '../../servers/hardware.ts';
 import { requireReadyFor } from '../../servers/lock-server.ts';
 import { findWantedPlan, growthOf, requireResizable } from '../../servers/resize/checks.ts';
 import { requireRoom } from '../../servers/resize/place.ts';
+import { requireBudget } from '../../tokens/limits/spend.ts';
 import { readPriceLimits, requireWithinLimits } from './limits.ts';
 
 /** The entries that an operation books, and the renewal after it. */
@@ -123,6 +124,7 @@ async function checkStart(
   const limits = readPriceLimits(service, actor, { operation: 'server.start', resource }, params);
   requireWithinLimits(limits, needCents);
   if (needCents === 0n) return;
+  await requireBudget(service.db, actor.limits, { cents: needCents, servers: 0 }, service.clock.now());
   const haveCents = await readBalance(service.db, actor.customerId);
   if (haveCents < needCents) insufficientBalance(haveCents, needCents);
 }

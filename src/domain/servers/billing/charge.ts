@@ -4,6 +4,7 @@ import { mulDiv } from '../../../kernel/money.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { addMonths } from '../../../kernel/time.ts';
 import { countCycles, readAnchorDay, setPaidUntil } from '../../../store/billing/cycles.ts';
+import { returnCharge } from '../../../store/customers/token-limits.ts';
 import { findLossOfServer } from '../../../store/inventory/lost-hosts.ts';
 import { findTransferOfFact, lockBalance } from '../../../store/ledger/ledger.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
@@ -117,6 +118,8 @@ export async function refundFirstCycle(
   { cents, description }: Refund,
   now: Date,
 ): Promise<void> {
+  const fact = `refund:${server.id}:1`;
+  await returnCharge(tx, { serverId: server.id, cents, fact });
   await credit(
     tx,
     {
@@ -126,7 +129,7 @@ export async function refundFirstCycle(
       type: 'refund',
       resource: { kind: 'server', id: server.id },
       description,
-      fact: `refund:${server.id}:1`,
+      fact,
     },
     now,
   );

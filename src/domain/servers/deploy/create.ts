@@ -10,6 +10,7 @@ import type { CustomerActor, Service } from '../../context.ts';
 import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
 import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
+import { requireInsideNew } from '../../tokens/limits/active.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
@@ -150,7 +151,7 @@ export async function checkOrder(
     sshKeys: keys.filter((id) => id !== undefined),
     deprecationCutoff: imageRemovalCutoff(service.clock.now()),
   });
-  const { plan_id: planId } = facts;
+  const { plan_id: planId, region_id: region } = facts;
   if (planId === null) return unknownReference('plan');
   if (body.region !== undefined && facts.region_id === null) return unknownReference('region');
   const snapshot = await readOrderedSnapshot(service, actor, body.image, facts);
@@ -158,6 +159,7 @@ export async function checkOrder(
   const sshKeys = keys.map(
     (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
   );
+  requireInsideNew(actor.limits, { labels: body.labels ?? {}, ...(region === null ? {} : { region }) });
   requireCompatible(service, facts, image?.type);
   if (body.image !== undefined) requireCloudInit(snapshot ?? facts, userData);
   requireTagCount(service, body.tags ?? []);

@@ -22,6 +22,7 @@ import { type PriceLimit, requireWithinLimits } from '../../billing/quotes/limit
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';
+import { requireBudget } from '../../tokens/limits/spend.ts';
 import { priceOrder } from '../billing/price.ts';
 import { isSoldByHand } from '../hardware.ts';
 import { serverObject } from '../object.ts';
@@ -105,7 +106,7 @@ export interface OrderNeeds extends Pick<DeployOrder, 'plan' | 'billingMonths' |
 /** Refuses as `deploy` would now, before spending work on an order that cannot succeed. */
 export async function requireDeployable(
   service: Service,
-  { customerId }: CustomerActor,
+  { customerId, limits }: CustomerActor,
   order: OrderNeeds,
 ): Promise<void> {
   const { plan, regionId } = order;
@@ -113,6 +114,7 @@ export async function requireDeployable(
   const { cycleCents } = priceOrder(order, now);
   requireNotSoldByHand(service, { plan });
   requireWithinLimits(order.priceLimits ?? [], cycleCents);
+  await requireBudget(service.db, limits, { cents: cycleCents, servers: 1 }, now);
   await throwIfNotDeployable(service.db, {
     ...plan,
     customer_id: customerId,
@@ -155,7 +157,10 @@ async function attemptDeploy(
   try {
     // One statement is already atomic; open a transaction only when the caller has writes to join.
     const deployed = beforeCommit ? await service.db.transaction(write) : await write(service.db);
-    if (!deployed) await throwIfNotDeployable(service.db, row);
+    if (!deployed) {
+      await requireBudget(service.db, actor.limits, { cents: row.price_cents_cycle, servers: 1 }, row.now);
+      await throwIfNotDeployable(service.db, row);
+    }
     return deployed;
   } catch (error) {
     if (RETRYABLE_SQL_STATES.has(sqlState(error)) || violatedConstraint(error) === 'servers_public_no_key')
@@ -243,6 +248,7 @@ function prepareDeploy(
     ...volumeNeeds(order),
     now,
     servers_max: service.settings.quotas.servers,
+    limit_chain: actor.limits?.chain ?? null,
     ...action.written,
     ...prepareCharge(server, price.description),
     ...prepareRecords(server, actor),

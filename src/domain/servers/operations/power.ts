@@ -6,6 +6,7 @@ import type { Server } from '../../../spec/schemas/server.ts';
 import type { RescuedServer, StartBody } from '../../../spec/schemas/server-actions.ts';
 import { readPriceLimits, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
+import { spend } from '../../tokens/limits/spend.ts';
 import { chargeCycleFromNow } from '../billing/charge.ts';
 import { priceStart } from '../billing/price.ts';
 import { resumeServer } from '../billing/suspend.ts';
@@ -49,6 +50,7 @@ export async function startServer(
     const cycle = await priceStart(tx, server, now);
     const limits = readPriceLimits(service, actor, { operation: 'server.start', resource: shownId }, body);
     requireWithinLimits(limits, cycle?.cycleCents ?? 0n);
+    if (cycle) await spend(tx, actor, cycle.cycleCents, now);
     const paidUntil = cycle ? await chargeCycleFromNow(tx, server, cycle, now) : server.paid_until;
     if (server.status !== 'suspended' || hasDriver(service, server)) return { step: 'wait_on' };
     await resumeServer(tx, service, { ...server, paid_until: paidUntil }, now);

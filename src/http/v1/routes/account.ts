@@ -1,10 +1,11 @@
 /** The account: its limits, and its API tokens. */
 import { listLimits } from '../../../domain/customers/limits.ts';
 import { getTokenAccount } from '../../../domain/customers/read.ts';
-import { createTokenByToken, pageTokens, revokeToken } from '../../../domain/tokens/tokens.ts';
+import { updateToken } from '../../../domain/tokens/limits/change.ts';
+import { createTokenByToken, getToken, pageTokens, revokeToken } from '../../../domain/tokens/tokens.ts';
 import { BY_AGE_OR_NAME } from '../../../spec/lists.ts';
 import { Account, Limit } from '../../../spec/schemas/account.ts';
-import { ApiToken, ApiTokenBody, NewApiToken } from '../../../spec/schemas/api-token.ts';
+import { ApiToken, ApiTokenBody, ApiTokenPatch, NewApiToken } from '../../../spec/schemas/api-token.ts';
 import { SCOPES } from '../../../spec/scopes.ts';
 import { listRoute, type Route, route } from '../route.ts';
 
@@ -54,6 +55,31 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
     example: { name: 'deploys', scope: 'write', expires_at: '2030-01-31T12:00:00Z' },
     reply: NewApiToken,
     run: ({ service, actor, body }) => createTokenByToken(service, actor, body),
+  }),
+  route({
+    id: 'tokens.get',
+    method: 'GET',
+    path: '/account/tokens/{id}',
+    scope: 'read',
+    summary: 'Retrieve an API token',
+    reply: ApiToken,
+    run: ({ service, actor, params }) => getToken(service, actor, params.id),
+  }),
+  route({
+    id: 'tokens.update',
+    method: 'PATCH',
+    path: '/account/tokens/{id}',
+    scope: 'write',
+    summary: 'Rename an API token or narrow its limits',
+    description:
+      'Changes only the given limits, which can only be narrowed: anything else returns 403 with the issue ' +
+      '`not_allowed`. The new limits also apply to all tokens that it created.',
+    errorStatuses: [422],
+    audit: 'token.update',
+    body: ApiTokenPatch,
+    example: { limits: { spend_usd: 50, spend_period: 'month', max_servers: 5 } },
+    reply: ApiToken,
+    run: ({ service, actor, params, body }) => updateToken(service, actor, params.id, body),
   }),
   route({
     id: 'tokens.delete',

@@ -115,6 +115,7 @@ function toFeed(stream: EventStream): Feed {
 const CLOSING_COMMENTS: Readonly<Record<StreamEndReason, string>> = {
   left: 'closed by the client',
   revoked: 'the token was revoked or has expired',
+  limited: 'the limits of the token changed; reconnect',
   behind: 'the next event is no longer stored',
   stopping: 'the service is stopping; reconnect',
 };

@@ -100,7 +100,31 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'account.get': () => NOTHING,
   'limits.list': () => NOTHING,
   'tokens.list': () => NOTHING,
-  'tokens.create': () => ({ ...NOTHING, body: { name: 'ci', scope: 'read', expires_at: LATER } }),
+  'tokens.create': ({ server }) => ({
+    ...NOTHING,
+    body: {
+      name: 'ci',
+      scope: 'read',
+      expires_at: LATER,
+      limits: {
+        ip_cidrs: ['0.0.0.0/0', '::/0'],
+        operations: ['servers.get'],
+        resources: [server.running],
+        label_selector: 'env=ci',
+        regions: ['par'],
+        spend_usd: 10,
+        spend_period: 'month',
+        max_servers: 1,
+      },
+    },
+    places: [inBody('limits.resources.0', 'server'), inBody('limits.regions.0', 'region')],
+  }),
+  'tokens.get': ({ token }) => caseFor('token', token),
+  'tokens.update': ({ token, server }) =>
+    caseFor('token', token, {
+      body: { name: 'spare-2', limits: { resources: [server.running], max_servers: 1 } },
+      places: [inBody('limits.resources.0', 'server')],
+    }),
   'tokens.delete': ({ token }) => caseFor('token', token),
 
   'balance.get': () => NOTHING,
