@@ -130,7 +130,13 @@ export function isEventInside(reach: Reach, data: object): boolean {
     const object: unknown = Reflect.get(data, type.key);
     return object ? [factsOf(object as Record<string, unknown>, type)] : [];
   });
-  return known.length > 0 && known.every((facts) => isInside(reach, facts));
+  return known.length > 0 && [...known, ...membersIn(data)].every((facts) => isInside(reach, facts));
+}
+
+/** The servers that a firewall group in an event is applied to. Only their ids are known. */
+function membersIn(data: object): ReachFacts[] {
+  const group = Reflect.get(data, COVERED_TYPES.firewallGroup.key) as { applied_to?: string[] } | undefined;
+  return (group?.applied_to ?? []).map((id) => ({ id, region: '' }));
 }
 
 function factsOf(object: Readonly<Record<string, unknown>>, type: CoveredType): ReachFacts {

@@ -33,6 +33,13 @@ export const isChecked: FieldReader = (form, name) => form.has(name);
  */
 export const lines: FieldReader = (form, name) => splitLines(form, name).filter((line) => line !== '');
 
+/** Returns one item per line without outer spaces, and omits an empty list. */
+export const trimmedLines: FieldReader = (form, name) => {
+  const items = splitLines(form, name).map((line) => line.trim());
+  const filled = items.filter((line) => line !== '');
+  return filled.length > 0 ? filled : undefined;
+};
+
 /** Reads one `key=value` per line, with the value exactly as typed. Without `=`, the value is empty. */
 export const pairs: FieldReader = (form, name) => {
   const entries = splitLines(form, name)

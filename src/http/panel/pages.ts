@@ -10,7 +10,7 @@ import { PASSKEYS_PAGE } from './account/passkeys.ts';
 import { SESSIONS_PAGE } from './account/sessions.ts';
 import { SIGN_IN_PAGES } from './account/sign-in.ts';
 import { SSH_KEY_PAGES } from './account/ssh-keys.ts';
-import { TOKENS_PAGE } from './account/tokens.ts';
+import { TOKEN_PAGE, TOKENS_PAGE } from './account/tokens.ts';
 import { registerTotpQrCode, TOTP_PAGE } from './account/totp.ts';
 import { registerAssets, registerSiteFiles } from './assets.ts';
 import { registerBodyParsers } from './form-bodies.ts';
@@ -46,6 +46,7 @@ const ACCOUNT_PAGES: readonly PanelPage[] = [
   PASSKEYS_PAGE,
   SESSIONS_PAGE,
   TOKENS_PAGE,
+  TOKEN_PAGE,
   LIMITS_PAGE,
   ...AUDIT_PAGES,
   DELETE_PAGE,

@@ -5,10 +5,11 @@ import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import { SCOPES, type Scope } from '../../spec/scopes.ts';
 import { copyable, day, emptyState, pager, section, table, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
-import { type Html, html } from '../parts/html.ts';
+import { Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { accountTabs, ownerFields } from './components.ts';
+import { limitFields } from './token-limits.ts';
 
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   read: 'Views servers and their resources. Makes no changes and sees no billing data.',
@@ -57,8 +58,8 @@ function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
     caption: 'API tokens',
     columns: ['Name', 'Scope', 'Last used', 'Expires', 'Created', { name: 'Actions', class: 'actions' }],
     rows: tokens.map((token) => [
-      label(token),
-      token.scope,
+      html`<a href="${ACCOUNT_PATHS.tokens}/${token.id}">${label(token)}</a>`,
+      token.limits === null ? token.scope : `${token.scope}, limited`,
       token.last_used_at === null ? 'Never' : time(token.last_used_at),
       token.expires_at === null ? 'Never' : time(token.expires_at),
       day(token.created_at),
@@ -94,6 +95,9 @@ ${fields.text('expires_at', 'Expires at (UTC, optional)', {
   type: 'datetime-local',
   hint: 'Leave empty for a token that never expires.',
 })}
+<details${forms.refused?.name === 'create' && new Html(' open')}><summary>Limits</summary>
+<p>Empty fields do not limit the token.</p>
+${limitFields(fields, null)}</details>
 ${ownerFields(fields, hasPasskeys)}
 <button>Create token</button>`,
   );

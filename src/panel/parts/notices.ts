@@ -26,6 +26,7 @@ const NOTICES = {
   passkey_removed: 'Passkey removed. It no longer signs in.',
   session_ended: 'Session ended.',
   sessions_ended: 'All other sessions were signed out.',
+  token_updated: 'API token changed.',
   token_revoked: 'API token revoked. It stopped working immediately.',
   volume_created: 'Volume created. Attach it to a server to use it.',
   volume_attached: 'The volume is being attached. The server sees the disk within seconds.',

@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000;
 function tokenOf(id: string, lastUsedAt: string | null): ApiToken {
   const created_at = '2026-01-01T00:00:00Z';
   const fields = { name: id, scope: 'read', expires_at: null, created_at } as const;
-  return { id, object: 'api_token', ...fields, last_used_at: lastUsedAt, created_by_token: null };
+  const unlimited = { created_by_token: null, limits: null, spent_usd: null };
+  return { id, object: 'api_token', ...fields, last_used_at: lastUsedAt, ...unlimited };
 }
 
 test('the token in use is known if no other was used within the same minute', () => {

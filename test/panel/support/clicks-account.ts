@@ -127,6 +127,12 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     plain: true,
     fields: { ...passwordField, name: 'clicked', scope: 'read' },
   },
+  {
+    form: ['/account/tokens/{id}', 'update'],
+    once: 'token.update',
+    at: ({ token }) => `/account/tokens/${token}`,
+    fields: { name: 'clicked', 'limits.max_servers': '3' },
+  },
   { form: ['/account/tokens', 'revoke'], once: 'token.revoke', key: ({ estate }) => estate.token },
   {
     form: ['/account/delete', 'delete'],

@@ -74,6 +74,7 @@ const MONEY: Readonly<Record<string, Rows>> = {
 };
 
 const ACCOUNT: Readonly<Record<string, Rows>> = {
+  '/account/tokens/{id}': ({ token }) => [['account-token', `/account/tokens/${token}`]],
   '/account/audit/{id}': ({ auditEvent }) => [['account-audit-event', `/account/audit/${auditEvent}`]],
 };
 

@@ -47,7 +47,12 @@ export async function updateToken(
       const before = termsOf(service.keys, token);
       const after = { ...before, ...wanted };
       requireNarrower(before, after);
-      await requireKnown(tx, actor, wanted);
+      // Of narrowed lists, every item is known already, even if it was deleted since.
+      const isNew = (name: 'resources' | 'regions') => before[name] === null;
+      await requireKnown(tx, actor, {
+        resources: isNew('resources') ? after.resources : null,
+        regions: isNew('regions') ? after.regions : null,
+      });
       await writeBudget(tx, id, budgetColumns(after));
       await writeTree(tx, service, tree, after);
     }
@@ -81,7 +86,8 @@ export async function requireKnown(
     viewer,
     ids.filter((id) => id !== undefined),
   );
-  const missing = ids.findIndex((id) => !known.some((row) => row.id === id));
+  const found = new Set(known.map(({ id }) => id));
+  const missing = ids.findIndex((id) => id === undefined || !found.has(id));
   if (missing >= 0) throwUnknownResource(missing);
 }
 

@@ -44,7 +44,7 @@ export function readTerms(body: TokenLimitsBody): Partial<Terms> {
   for (const [index, id] of (resources ?? []).entries()) if (!coveredKindOf(id)) throwUnknownResource(index);
   const labels = label_selector == null ? label_selector : readSelector(label_selector);
   const read: { [Name in keyof Terms]: Terms[Name] | undefined } = {
-    networks: ip_cidrs && ip_cidrs.map(readNetwork),
+    networks: ip_cidrs == null ? ip_cidrs : ip_cidrs.map(readNetwork),
     operations,
     resources,
     labels,

@@ -5,13 +5,14 @@ import type { V1Client, V1Response } from '../../../support/v1-client.ts';
 export interface LimitedToken {
   readonly id: string;
   readonly api: V1Client;
+  readonly plaintext: string;
 }
 
 /** Creates a token with these limits. */
 export async function limited(api: V1Client, limits: object, scope = 'billing'): Promise<LimitedToken> {
   const { status, body, text } = await api.post('/account/tokens', { name: 'limited', scope, limits });
   assert.equal(status, 201, text);
-  return { id: body.id, api: api.withToken(body.token) };
+  return { id: body.id, api: api.withToken(body.token), plaintext: body.token };
 }
 
 /** The parts of a response that depend neither on its request's id nor on the time. */

@@ -25,7 +25,8 @@ describe('the budget of a limited token', () => {
     customer = await world.customer();
     await world.addBalance(customer, 1_000_000n);
     api = V1Client.forApp(world.http, await createApiToken(customer));
-    const image = (await api.get('/images?family=debian')).body.data[0].id;
+    const images = (await api.get('/images?family=debian')).body.data;
+    const image = images.find(({ version }: JsonBody) => version === '12').id;
     const key = (await api.post('/ssh-keys', { name: 'ci', public_key: PUBLIC_KEY })).body.id;
     order = { name: 'web-1', plan: 's1', region: 'par', image, ssh_keys: [key] };
     const quote = await api.post('/quotes', { operation: 'server.create', params: { plan: 's1' } });
