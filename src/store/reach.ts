@@ -1,6 +1,6 @@
 /**
- * The conditions of limited tokens: which resources are inside their reach. `isInside` in spec/token-limits.ts
- * is the same rule for one object. Statements of unlimited tokens do not contain any of it.
+ * The conditions of limited tokens: which resources are inside their reach. `isInside` in
+ * spec/token-limits.ts is the same rule for one object. Statements of unlimited tokens do not contain any of it.
  */
 import { type IdKind, parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -73,10 +73,11 @@ export function pageInside<Source extends { readonly where: string; readonly val
 
 const INSIDE = COVERED_KINDS.map((kind) => {
   return `select '${kind}' as kind, id from ${TABLES[kind]}
-           where customer_id = $customerId and ($ids::uuid[] is null or id = any($ids)) and ${insideSql(kind)}`;
+           where customer_id = $customerId and ($ids::uuid[] is null or id = any($ids))
+             and ${insideSql(kind)}`;
 }).join('\n union all ');
 
-/** What a limited token has made is its own. */
+/** A limited token's own: made by it, or by a token that it made. */
 const OWN = ['webhook', 'token']
   .map((kind) => {
     const [table, chain] = kind === 'token' ? ['api_tokens', 'limit_chain'] : ['webhooks', 'limited_by'];

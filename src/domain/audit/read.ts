@@ -33,7 +33,7 @@ export async function listAuditEvents(
   return { items: rows.map(auditObject), next };
 }
 
-/** A limited token reads the events of what it can reach, and of itself and the tokens that it created. */
+/** A limited token reads the events of resources inside, of itself, and of the tokens that it created. */
 async function auditReach(
   { db }: Service,
   { customerId, tokenId, limits }: CustomerActor,

@@ -14,7 +14,7 @@ export function limitFields(fields: Fields, limits: ShownTokenLimits | null): Ht
     fields.textarea(`limits.${member}`, title, { value: limits?.[member]?.join('\n') ?? '', rows: 2, hint });
   return html`${list('ip_cidrs', 'Networks', 'One per line, such as 203.0.113.0/24.')}
 ${list('operations', 'Operations', 'One per line, such as servers.list. The API reference names them.')}
-${list('resources', 'Resources', 'One ID per line: servers, volumes, snapshots, images, SSH keys, firewall groups.')}
+${list('resources', 'Resources', 'One ID per line, of servers, volumes, SSH keys, and other resources.')}
 ${fields.text('limits.label_selector', 'Labels', {
   value: limits?.label_selector ?? '',
   placeholder: 'env=ci,team=web',

@@ -31,6 +31,11 @@ export const GUIDES: readonly Guide[] = [
     summary: 'Authentication, pagination, errors, idempotency, rate limits, versions, and CORS.',
   },
   {
+    name: 'limited-tokens',
+    title: 'Limited tokens',
+    summary: 'Tokens for programs: limits to networks, operations, resources, labels, regions, and spending.',
+  },
+  {
     name: 'cli',
     title: 'CLI',
     summary: 'The skerry command: output formats, exit codes, scripting, and servers described in a file.',

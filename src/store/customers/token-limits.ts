@@ -1,6 +1,6 @@
 /**
- * The limits of tokens as stored, and their counters. A charge counts for each token of the chain, in the
- * transaction of the charge, whose update of the row repeats the check: concurrent charges wait for each other.
+ * The limits of tokens as stored, and their counters. A charge counts for each token of the chain, in its own
+ * transaction. The update of the row repeats the check, so concurrent charges wait for each other.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { Reach, SpendPeriod } from '../../spec/token-limits.ts';

@@ -64,7 +64,8 @@ export interface SubscriberRow {
  */
 export async function lockQueues(tx: Sql, customerIds: readonly string[]): Promise<SubscriberRow[]> {
   return await tx.rows<SubscriberRow>(
-    `select w.customer_id, w.id as webhook_id, w.reach from webhook_queues q join webhooks w on w.id = q.webhook_id
+    `select w.customer_id, w.id as webhook_id, w.reach
+       from webhook_queues q join webhooks w on w.id = q.webhook_id
       where w.customer_id = any($1::uuid[]) order by q.webhook_id for no key update of q`,
     [customerIds],
   );

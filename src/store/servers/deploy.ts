@@ -219,9 +219,10 @@ take_host as (
    where id = (select host_id from place) and exists (select from debit) and ${FITS}
   returning id),
 server as (
-  insert into servers (${SERVER}, ${limit.columns}shared_disk, status, host_id, machine_id, created_at, updated_at)
-  select ${parametersFor(SERVER)}, ${limit.values}${HAS_SHARED_DISK}, 'provisioning', place.host_id, place.machine_id,
-         $now, $now
+  insert into servers (${SERVER}, ${limit.columns}shared_disk, status, host_id, machine_id, created_at,
+                       updated_at)
+  select ${parametersFor(SERVER)}, ${limit.values}${HAS_SHARED_DISK}, 'provisioning', place.host_id,
+         place.machine_id, $now, $now
     from debit, place),
 ${limit.count}
 operation as (

@@ -47,7 +47,7 @@ export async function countWebhooks(tx: Sql, customerId: string, limit: number):
   return await countUpTo(tx, 'webhooks where customer_id = $customerId', { customerId, limit });
 }
 
-/** With `maker`, only those that the limited token or one that it made has created. */
+/** With `maker`, only those of this limited token and of the tokens that it made. */
 export async function pageWebhooks(
   sql: Sql,
   customerId: string,

@@ -1,7 +1,7 @@
 /**
  * Hides the resources that a limited token cannot reach: before its verb runs, each of their ids in the
- * request is replaced by an id that nothing has. So the verb answers as it does for a missing resource, in its
- * own order of checks and with the same work, and no verb needs to know about it.
+ * request is replaced by an id that nothing has. So the verb answers as it does for a missing resource,
+ * in its own order of checks and with the same work, and no verb needs to know about it.
  */
 import { formatId, ID_PREFIXES, type IdKind, newId, parseId } from '../../../kernel/ids.ts';
 import { COVERED_KINDS, TEXT_FIELDS } from '../../../spec/token-limits.ts';

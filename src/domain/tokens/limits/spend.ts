@@ -42,7 +42,8 @@ export async function requireBudget(
   if (budgets.length < limits.chain.length) fail('auth_required');
   for (const { spend_limit_cents: limit, spent, servers_limit: most, servers_count: used } of budgets) {
     if (servers > 0 && most !== null && used >= most) {
-      const message = `This token can have at most ${most} ${most === 1 ? 'server' : 'servers'}; delete one first.`;
+      const noun = most === 1 ? 'server' : 'servers';
+      const message = `This token can have at most ${most} ${noun}; delete one first.`;
       fail('limit_reached', { field: 'limits.max_servers', limit: most, used }, message);
     }
     if (limit === null || spent + cents <= limit) continue;

@@ -1,4 +1,4 @@
-/** A limited token hears only of what is inside, and changes only that. */
+/** A limited token hears only about resources inside, and changes only those. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../../support/v1-client.ts';
@@ -52,7 +52,7 @@ describe('a token that is limited to labels', () => {
     assert.deepEqual(seen, [made.id]);
   });
 
-  it('its webhook and its event stream have only the events of what is inside', async () => {
+  it('its webhook and its event stream have only the events of resources inside', async () => {
     await world.settle();
     const url = 'https://hooks.invalid/';
     const hook = await make(ci.api, '/webhooks', { url, events: ['*'] });

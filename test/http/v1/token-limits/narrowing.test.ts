@@ -1,4 +1,4 @@
-/** Limits can only be narrowed, and a token never exceeds the one that created it. */
+/** Limits can only be narrowed, and a token never exceeds its creator. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
