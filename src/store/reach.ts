@@ -1,6 +1,6 @@
 /**
  * The conditions of limited tokens: which resources are inside their reach. `isInside` in
- * spec/token-limits.ts is the same rule for one object. Statements of unlimited tokens do not contain any of it.
+ * spec/token-limits.ts is the same rule for one object. Statements of unlimited tokens contain none of it.
  */
 import { type IdKind, parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -52,7 +52,7 @@ export function insideSql(kind: CoveredKind, alias = ''): string {
   const isInClauses = `not exists (
     select from jsonb_to_recordset($reachClauses::jsonb) as clause (named uuid[], selected jsonb)
      where not (${matches.join(' or ')}))`;
-  if (!hasRegion) return `(${isInClauses} and ($reachRegions::text[] is null or true))`;
+  if (!hasRegion) return isInClauses;
   return `(${isInClauses} and ($reachRegions::text[] is null or ${alias}region_id = any($reachRegions)))`;
 }
 

@@ -59,6 +59,8 @@ describe('/account-api.php', () => {
         scope: 'read',
         last_used_at: null,
         created_by_token: null,
+        limits: null,
+        spent_usd: null,
         expires_at: '2038-01-01T00:00:00Z',
         created_at: '',
       },

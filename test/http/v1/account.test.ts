@@ -37,7 +37,13 @@ describe('REST account', () => {
       status: 'active',
       email: null,
       created_at: body.created_at,
-      token: { id: made.id, name: 'deploys', scope: 'read', expires_at: '2099-01-31T12:00:00Z' },
+      token: {
+        id: made.id,
+        name: 'deploys',
+        scope: 'read',
+        expires_at: '2099-01-31T12:00:00Z',
+        limits: null,
+      },
     });
     assert.match(body.id, /^cus_[a-z2-7]{26}$/);
     const billing = (await api.get('/account')).body;

@@ -29,7 +29,8 @@ describe('REST tokens', () => {
     const { body: list } = await client(token).get('/account/tokens');
     assert.deepEqual(shown, {
       ...{ id: shown.id, object: 'api_token', name: 'deploys', scope: 'write', last_used_at: null },
-      ...{ expires_at: '2038-01-19T03:14:07Z', created_at: shown.created_at },
+      ...{ expires_at: '2038-01-19T03:14:07Z', limits: null, spent_usd: null },
+      created_at: shown.created_at,
       created_by_token: list.data.find((one: JsonBody) => one.id !== shown.id)?.id,
     });
     assert.equal((await api.post('/account/tokens', wanted, { key: 'a' })).text, made.text);
