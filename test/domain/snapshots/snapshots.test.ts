@@ -62,6 +62,7 @@ describe('a snapshot', () => {
     assert.deepEqual(others, {
       object: 'snapshot',
       server,
+      region,
       name: 'first',
       size_gb: 0,
       status: 'creating',
