@@ -1,6 +1,6 @@
 /** Narrows the limits of a token, and with them those of the tokens that it created. */
 import { fail, notFound } from '../../../kernel/fail.ts';
-import { parseId } from '../../../kernel/ids.ts';
+import { formatId, parseId } from '../../../kernel/ids.ts';
 import { parseDisplayName } from '../../../kernel/printable.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { ApiToken, ApiTokenPatch } from '../../../spec/schemas/api-token.ts';
@@ -75,19 +75,19 @@ export async function requireKnown(
     fail('unknown_reference', { field }, `${field}: this region is not available.`);
   }
   if (!resources) return;
-  const ids = resources.map((shown) => parseId(coveredKindOf(shown) ?? 'server', shown));
+  const named = resources.map((shown, index) => {
+    const kind = coveredKindOf(shown) ?? throwUnknownResource(index);
+    return parseId(kind, shown) ?? throwUnknownResource(index);
+  });
   const viewer = {
     customerId,
     tokenId: tokenId ?? customerId,
     reach: limits?.reach ?? { clauses: [], regions: null },
   };
-  const known = await findInside(
-    tx,
-    viewer,
-    ids.filter((id) => id !== undefined),
-  );
-  const found = new Set(known.map(({ id }) => id));
-  const missing = ids.findIndex((id) => id === undefined || !found.has(id));
+  const known = await findInside(tx, viewer, named);
+  // The prefix is part of the id.
+  const found = new Set(known.map(({ kind, id }) => formatId(kind, id)));
+  const missing = resources.findIndex((shown) => !found.has(shown));
   if (missing >= 0) throwUnknownResource(missing);
 }
 

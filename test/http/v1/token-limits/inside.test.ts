@@ -113,6 +113,9 @@ describe('a token that is limited to labels', () => {
     const changed = await ci.api.patch(path, { applied_to: [inside.id] });
     assert.deepEqual(changed.body.applied_to, [inside.id], changed.text);
     assert.deepEqual((await api.get(path)).body.applied_to, [prod.id, inside.id]);
+    const child = { name: 'child', scope: 'read', limits: { resources: [prod.id] } };
+    const [named] = assertApiError(await ci.api.post('/account/tokens', child), 422, 'unprocessable');
+    assert.deepEqual(named, { field: 'limits.resources.0', issue: 'not_found' });
     const [item] = assertApiError(await ci.api.patch(path, { attach: [prod.id] }), 422, 'unprocessable');
     assert.deepEqual(item, { field: 'attach.0', issue: 'not_found' });
   });
