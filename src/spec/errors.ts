@@ -223,8 +223,6 @@ export const FAILURES = {
     'The resource is in a state that does not allow this operation.',
     { issue: 'wrong_state' },
   ),
-  /** Two things that do not fit each other. Always with `field`. */
-  mismatch: failure(200, 'unprocessable', 'These do not fit each other.', { issue: 'mismatch' }),
   /** Always with `field`. */
   protected: failure(409, 'conflict_state', 'This resource is protected.', { issue: 'protected' }),
   forbidden_scope: failure(

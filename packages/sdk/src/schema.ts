@@ -168,6 +168,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/servers/{id}/resize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resize a server to another plan
+         * @description Changes CPUs and memory, and with `resize_disk` the disk. The server must be `stopped`, or `restart` true. The cycle keeps its end: the rest of it is charged or refunded pro rata. If the resize fails, the previous plan and the money come back.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["servers.resize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/servers/{id}/restore": {
         parameters: {
             query?: never;
@@ -221,7 +243,7 @@ export interface paths {
         };
         /**
          * Retrieve the metrics of a server
-         * @description Hourly averages of the last 30 days. The current hour covers the time so far.
+         * @description Hourly averages of 30 days. With `step_s` 300: of 48 hours, with 60: of 6 hours.
          *
          *     Scope: `read`.
          */
@@ -245,7 +267,7 @@ export interface paths {
         put?: never;
         /**
          * Set reverse DNS
-         * @description Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes a host name.
+         * @description Sets the host name of the IPv4 address, of one address in the /64, or of both. Null removes one.
          *
          *     Scope: `write`.
          */
@@ -519,7 +541,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Retrieve an API token
+         * @description Scope: `read`.
+         */
+        get: operations["tokens.get"];
         put?: never;
         post?: never;
         /**
@@ -531,7 +557,13 @@ export interface paths {
         delete: operations["tokens.delete"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Rename an API token or narrow its limits
+         * @description Changes only the given limits, which can only be narrowed: anything else returns 403 with the issue `not_allowed`. The new limits also apply to all tokens that it created.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["tokens.update"];
         trace?: never;
     };
     "/billing/balance": {
@@ -1072,6 +1104,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description Scope: `read`.
+         */
+        get: operations["alerts.list"];
+        put?: never;
+        /**
+         * Create an alert
+         * @description Watches the listed servers, or those with the labels. We evaluate alerts every minute, and send an event and an email when one fires.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["alerts.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an alert
+         * @description Scope: `read`.
+         */
+        get: operations["alerts.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alert
+         * @description If it fires for servers, it is resolved first.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["alerts.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Update an alert
+         * @description If the condition changes, the alert no longer fires until the new condition is met. A disabled alert does not fire.
+         *
+         *     Scope: `write`.
+         */
+        patch: operations["alerts.update"];
+        trace?: never;
+    };
     "/audit/events": {
         parameters: {
             query?: never;
@@ -1256,7 +1346,7 @@ export interface components {
                     /** @description The dotted path of the field. Empty for the request as a whole. */
                     field: string;
                     /** @enum {string} */
-                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use";
+                    issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use" | "not_allowed";
                     min?: number;
                     max?: number;
                     /** @description The allowed values. Set with `invalid_value`. */
@@ -1301,6 +1391,8 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /** @description GiB. A resize may leave it below or above the disk of the plan. */
+            disk_gb: number;
             ipv4: {
                 /** @example 203.0.113.10 */
                 address: string;
@@ -1396,6 +1488,8 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /** @description GiB. A resize may leave it below or above the disk of the plan. */
+            disk_gb: number;
             ipv4: {
                 /** @example 203.0.113.10 */
                 address: string;
@@ -1473,7 +1567,6 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             updated_at: string;
-            /** @description Credentials of the rescue system. */
             rescue: {
                 /** @constant */
                 username: "root";
@@ -1498,6 +1591,8 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /** @description GiB. A resize may leave it below or above the disk of the plan. */
+            disk_gb: number;
             ipv4: {
                 /** @example 203.0.113.10 */
                 address: string;
@@ -1596,20 +1691,20 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             end: string;
-            /** @constant */
-            step_s: 3600;
+            /** @enum {integer} */
+            step_s: 60 | 300 | 3600;
             series: {
                 /** @description Percent of all CPUs. */
                 cpu_pct: number[][];
-                /** @description MiB in use, without caches that the system can free. If the system has no virtio-balloon driver: the host memory that the server occupies. */
+                /** @description MiB in use, without caches; without a virtio-balloon driver, host memory. */
                 ram_mb: number[][];
-                /** @description Bytes per second. */
+                /** @description Bytes/s. */
                 disk_read_bps: number[][];
-                /** @description Bytes per second. */
+                /** @description Bytes/s. */
                 disk_write_bps: number[][];
-                /** @description Bytes per second. */
+                /** @description Bytes/s. */
                 net_in_bps: number[][];
-                /** @description Bytes per second. */
+                /** @description Bytes/s. */
                 net_out_bps: number[][];
             };
         };
@@ -1618,7 +1713,7 @@ export interface components {
             object: "console";
             /**
              * Format: uri
-             * @description A page with the screen of the server. It needs no sign-in, so do not share it. Its query parameter `path` is the WebSocket (RFB) for other viewers. The first WebSocket connection uses the URL up.
+             * @description A page with the screen of the server. It needs no sign-in: do not share it. Its query parameter `path` is the WebSocket (RFB) for other viewers. The first connection uses it up.
              * @example https://skerry.example/console?path=console%2Fsocket%2F3mfq7kzd
              */
             url: string;
@@ -1627,8 +1722,61 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             expires_at: string;
-            /** @description Whether keyboard and pointer input is ignored. */
+            /** @description Ignores keyboard and pointer input. */
             read_only: boolean;
+        };
+        Alert: {
+            /**
+             * @description Opaque.
+             * @example alr_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "alert";
+            /** @description Need not be unique. */
+            name: string;
+            /**
+             * @description `cpu_pct`, `ram_pct`: percent of CPUs and memory. `disk_write_bps`, `net_out_bps`: bytes per second. `transfer_pct`: percent of the plan’s monthly transfer. `unreachable`: the server should run, and we do not see its machine running.
+             * @enum {string}
+             */
+            metric: "cpu_pct" | "ram_pct" | "disk_write_bps" | "net_out_bps" | "transfer_pct" | "unreachable";
+            /**
+             * @description Null for `unreachable`.
+             * @enum {string|null}
+             */
+            compare: "gt" | "lt" | null;
+            /** @description In the unit of the metric. Null for `unreachable`. */
+            value: number | null;
+            /**
+             * @description The alert fires when every minute of the last 5, 10, 30, or 60 minutes meets the condition.
+             * @enum {string}
+             */
+            window: "5m" | "10m" | "30m" | "1h";
+            /** @description Ids of servers. A deleted server is removed. Null if labels select the servers. */
+            servers: string[] | null;
+            /** @description The labels of the servers; null if `servers` lists them. */
+            label_selector: {
+                [key: string]: string;
+            } | null;
+            enabled: boolean;
+            /** @description The servers for which the alert fires now. */
+            firing: {
+                /**
+                 * @description Opaque.
+                 * @example srv_aaaqk3m7qzb5x2l6v4t7n8wyja
+                 */
+                server: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                since: string;
+            }[];
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
         };
         Snapshot: {
             /**
@@ -1640,6 +1788,7 @@ export interface components {
             object: "snapshot";
             /** @description Id of the source server, which may be deleted by now. */
             server: string;
+            region: string;
             name: string;
             /** @description GiB after deduplication; 0 until ready. */
             size_gb: number;
@@ -2077,14 +2226,14 @@ export interface components {
             /** @constant */
             object: "quote";
             /** @enum {string} */
-            operation: "server.create" | "server.start" | "server.delete";
+            operation: "server.create" | "server.start" | "server.resize" | "server.delete";
             /** @description Whether the operation is possible now, for a token with the scope that it requires. */
             available: boolean;
             /** @description `errors` of the response that the request would get. Empty if it would succeed. */
             errors: ({
                 field: string;
                 /** @enum {string} */
-                issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use";
+                issue: "required" | "unknown_key" | "invalid_type" | "invalid_format" | "invalid_value" | "min_items" | "max_items" | "min_length" | "max_length" | "min" | "max" | "not_found" | "unavailable" | "insufficient_balance" | "limit_reached" | "protected" | "price_changed" | "mismatch" | "wrong_state" | "in_use" | "not_allowed";
             } & {
                 [key: string]: unknown;
             })[];
@@ -2174,6 +2323,51 @@ export interface components {
                  * @example 2026-01-31T12:00:00Z
                  */
                 expires_at: string | null;
+                limits: {
+                    /**
+                     * @description Networks that may use it. Stored sealed, and left out of events.
+                     * @example [
+                     *       "203.0.113.0/24"
+                     *     ]
+                     */
+                    ip_cidrs?: string[] | null;
+                    /**
+                     * @description Operations that it may run. A new operation of the API is not among them.
+                     * @example [
+                     *       "servers.list",
+                     *       "servers.create"
+                     *     ]
+                     */
+                    operations: string[] | null;
+                    /**
+                     * @description Servers, volumes, snapshots, custom images, SSH keys, and firewall groups that it can reach.
+                     * @example [
+                     *       "srv_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                     *     ]
+                     */
+                    resources: string[] | null;
+                    /**
+                     * @description It can also reach servers, volumes, and snapshots with all of these labels.
+                     * @example env=ci
+                     */
+                    label_selector: string | null;
+                    /**
+                     * @description Regions whose servers, volumes, and snapshots it can reach.
+                     * @example [
+                     *       "par"
+                     *     ]
+                     */
+                    regions: string[] | null;
+                    /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                    spend_usd: number | null;
+                    /**
+                     * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.
+                     * @enum {string}
+                     */
+                    spend_period: "total" | "month";
+                    /** @description The number of existing servers that it and the tokens that it created have created. */
+                    max_servers: number | null;
+                } | null;
             };
         };
         Limit: {
@@ -2214,6 +2408,53 @@ export interface components {
              * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
              */
             created_by_token: string | null;
+            limits: {
+                /**
+                 * @description Networks that may use it. Stored sealed, and left out of events.
+                 * @example [
+                 *       "203.0.113.0/24"
+                 *     ]
+                 */
+                ip_cidrs?: string[] | null;
+                /**
+                 * @description Operations that it may run. A new operation of the API is not among them.
+                 * @example [
+                 *       "servers.list",
+                 *       "servers.create"
+                 *     ]
+                 */
+                operations: string[] | null;
+                /**
+                 * @description Servers, volumes, snapshots, custom images, SSH keys, and firewall groups that it can reach.
+                 * @example [
+                 *       "srv_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *     ]
+                 */
+                resources: string[] | null;
+                /**
+                 * @description It can also reach servers, volumes, and snapshots with all of these labels.
+                 * @example env=ci
+                 */
+                label_selector: string | null;
+                /**
+                 * @description Regions whose servers, volumes, and snapshots it can reach.
+                 * @example [
+                 *       "par"
+                 *     ]
+                 */
+                regions: string[] | null;
+                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                spend_usd: number | null;
+                /**
+                 * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.
+                 * @enum {string}
+                 */
+                spend_period: "total" | "month";
+                /** @description The number of existing servers that it and the tokens that it created have created. */
+                max_servers: number | null;
+            } | null;
+            /** @description Spent since its creation, or in this month. Null without limits. */
+            spent_usd: number | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2246,6 +2487,53 @@ export interface components {
              * @example tok_aaaqk3m7qzb5x2l6v4t7n8wyja
              */
             created_by_token: string | null;
+            limits: {
+                /**
+                 * @description Networks that may use it. Stored sealed, and left out of events.
+                 * @example [
+                 *       "203.0.113.0/24"
+                 *     ]
+                 */
+                ip_cidrs?: string[] | null;
+                /**
+                 * @description Operations that it may run. A new operation of the API is not among them.
+                 * @example [
+                 *       "servers.list",
+                 *       "servers.create"
+                 *     ]
+                 */
+                operations: string[] | null;
+                /**
+                 * @description Servers, volumes, snapshots, custom images, SSH keys, and firewall groups that it can reach.
+                 * @example [
+                 *       "srv_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *     ]
+                 */
+                resources: string[] | null;
+                /**
+                 * @description It can also reach servers, volumes, and snapshots with all of these labels.
+                 * @example env=ci
+                 */
+                label_selector: string | null;
+                /**
+                 * @description Regions whose servers, volumes, and snapshots it can reach.
+                 * @example [
+                 *       "par"
+                 *     ]
+                 */
+                regions: string[] | null;
+                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                spend_usd: number | null;
+                /**
+                 * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.
+                 * @enum {string}
+                 */
+                spend_period: "total" | "month";
+                /** @description The number of existing servers that it and the tokens that it created have created. */
+                max_servers: number | null;
+            } | null;
+            /** @description Spent since its creation, or in this month. Null without limits. */
+            spent_usd: number | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2264,7 +2552,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2295,7 +2583,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2335,7 +2623,7 @@ export interface components {
              */
             event: string;
             /** @enum {string} */
-            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
@@ -2468,7 +2756,7 @@ export interface components {
             /** @constant */
             object: "event";
             /** @enum {string} */
-            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2486,6 +2774,7 @@ export interface components {
                 balance?: components["schemas"]["Balance"];
                 webhook?: components["schemas"]["Webhook"];
                 action?: components["schemas"]["Action"];
+                alert?: components["schemas"]["Alert"];
             };
             /** @description In the event stream: the sequence number of the event in your account, without gaps. */
             seq?: number;
@@ -3035,7 +3324,7 @@ export interface operations {
                     image?: string;
                     /** @description SSH key ids. Default: the current keys. Required if the server has none. */
                     ssh_keys?: string[];
-                    /** @description cloud-init user data in Base64, at most 64 KiB decoded. Earlier user data is not applied again. */
+                    /** @description cloud-init user data in Base64, up to 64 KiB decoded. Earlier user data is not applied again. */
                     user_data_b64?: string | null;
                 };
             };
@@ -3205,6 +3494,75 @@ export interface operations {
             503: components["responses"]["maintenance"];
         };
     };
+    "servers.resize": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Confirms that you accept a beta endpoint, which may change without notice. */
+                "X-Service-Beta": components["parameters"]["Beta"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": "s2",
+                 *       "restart": true
+                 *     }
+                 */
+                "application/json": {
+                    /** @example s2 */
+                    plan: string;
+                    /**
+                     * @description Enlarges the disk to that of the plan. A disk never shrinks.
+                     * @default false
+                     */
+                    resize_disk?: boolean;
+                    /**
+                     * @description Allows to restart a running server.
+                     * @default false
+                     */
+                    restart?: boolean;
+                    /** @description Id of a quote. Above its price, nothing is charged (409). */
+                    quote?: string;
+                    /** @description Above this price in US dollars, nothing is charged (409). */
+                    max_price_usd?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
     "servers.restore": {
         parameters: {
             query?: never;
@@ -3296,7 +3654,9 @@ export interface operations {
     };
     "servers.metrics": {
         parameters: {
-            query?: never;
+            query?: {
+                step_s?: 60 | 300 | 3600;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4040,6 +4400,18 @@ export interface operations {
                      * @example 2026-01-31T12:00:00Z
                      */
                     expires_at?: string | null;
+                    limits?: {
+                        ip_cidrs?: string[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        resources?: string[] | null;
+                        /** @example env=ci,team=web */
+                        label_selector?: string | null;
+                        regions?: string[] | null;
+                        spend_usd?: number | null;
+                        /** @enum {string} */
+                        spend_period?: "total" | "month";
+                        max_servers?: number | null;
+                    } | null;
                 };
             };
         };
@@ -4063,6 +4435,40 @@ export interface operations {
             403: components["responses"]["forbidden_scope"];
             409: components["responses"]["conflict_state"];
             422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tokens.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];
@@ -4095,6 +4501,69 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tokens.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "limits": {
+                 *         "spend_usd": 50,
+                 *         "spend_period": "month",
+                 *         "max_servers": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Need not be unique. */
+                    name?: string;
+                    limits?: {
+                        ip_cidrs?: string[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        resources?: string[] | null;
+                        /** @example env=ci,team=web */
+                        label_selector?: string | null;
+                        regions?: string[] | null;
+                        spend_usd?: number | null;
+                        /** @enum {string} */
+                        spend_period?: "total" | "month";
+                        max_servers?: number | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["unprocessable"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];
             500: components["responses"]["internal"];
@@ -4331,7 +4800,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @enum {string} */
-                    operation: "server.create" | "server.start" | "server.delete";
+                    operation: "server.create" | "server.start" | "server.resize" | "server.delete";
                     /** @description Id of the server. Only for operations on a server that exists. */
                     resource?: string;
                     /** @description The body of that request. For `server.create`, only `plan` is required: fields that you leave out are not checked. */
@@ -5598,7 +6067,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
                     /** @default true */
                     active?: boolean;
                 };
@@ -5718,7 +6187,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "*")[];
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
                     active?: boolean;
                 };
             };
@@ -5794,7 +6263,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
-                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "ping";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             };
             header?: never;
             path: {
@@ -5874,6 +6343,281 @@ export interface operations {
             503: components["responses"]["maintenance"];
         };
     };
+    "alerts.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at" | "name" | "-name";
+                "filter[metric]"?: "cpu_pct" | "ram_pct" | "disk_write_bps" | "net_out_bps" | "transfer_pct" | "unreachable";
+                "filter[enabled]"?: "true" | "false";
+                "filter[name]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["Alert"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "alerts.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Busy web servers",
+                 *       "metric": "cpu_pct",
+                 *       "value": 90,
+                 *       "window": "10m",
+                 *       "label_selector": {
+                 *         "tier": "web"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Need not be unique. */
+                    name: string;
+                    /**
+                     * @description `cpu_pct`, `ram_pct`: percent of CPUs and memory. `disk_write_bps`, `net_out_bps`: bytes per second. `transfer_pct`: percent of the plan’s monthly transfer. `unreachable`: the server should run, and we do not see its machine running.
+                     * @enum {string}
+                     */
+                    metric: "cpu_pct" | "ram_pct" | "disk_write_bps" | "net_out_bps" | "transfer_pct" | "unreachable";
+                    /**
+                     * @description Above (`gt`) or below (`lt`) the value.
+                     * @default gt
+                     * @enum {string}
+                     */
+                    compare?: "gt" | "lt";
+                    /** @description In the unit of the metric. Not for `unreachable`. */
+                    value?: number;
+                    /**
+                     * @description The alert fires when every minute of the last 5, 10, 30, or 60 minutes meets the condition.
+                     * @default 5m
+                     * @enum {string}
+                     */
+                    window?: "5m" | "10m" | "30m" | "1h";
+                    /** @description Ids of servers. Not together with `label_selector`. */
+                    servers?: string[];
+                    /**
+                     * @description Labels that a server must have, all of them. An empty object means all servers. Not together with `servers`.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    label_selector?: {
+                        [key: string]: string;
+                    };
+                    /** @default true */
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "alerts.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "alerts.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "alerts.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": 95
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Need not be unique. */
+                    name?: string;
+                    /**
+                     * @description `cpu_pct`, `ram_pct`: percent of CPUs and memory. `disk_write_bps`, `net_out_bps`: bytes per second. `transfer_pct`: percent of the plan’s monthly transfer. `unreachable`: the server should run, and we do not see its machine running.
+                     * @enum {string}
+                     */
+                    metric?: "cpu_pct" | "ram_pct" | "disk_write_bps" | "net_out_bps" | "transfer_pct" | "unreachable";
+                    /**
+                     * @description Above (`gt`) or below (`lt`) the value.
+                     * @enum {string}
+                     */
+                    compare?: "gt" | "lt";
+                    /** @description In the unit of the metric. Not for `unreachable`. */
+                    value?: number;
+                    /**
+                     * @description The alert fires when every minute of the last 5, 10, 30, or 60 minutes meets the condition.
+                     * @enum {string}
+                     */
+                    window?: "5m" | "10m" | "30m" | "1h";
+                    /** @description Ids of servers. Not together with `label_selector`. */
+                    servers?: string[];
+                    /**
+                     * @description Labels that a server must have, all of them. An empty object means all servers. Not together with `servers`.
+                     * @example {
+                     *       "env": "prod"
+                     *     }
+                     */
+                    label_selector?: {
+                        [key: string]: string;
+                    };
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
     "audit_events.list": {
         parameters: {
             query?: {
@@ -5881,8 +6625,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */
