@@ -139,7 +139,9 @@ export class QuotesWorld {
   }
 
   async endOperation(shown: string): Promise<void> {
-    await this.world.db.run('delete from operations where server_id = $1', [parseId('server', shown)]);
+    const id = parseId('server', shown);
+    await this.world.db.run('delete from operations where server_id = $1', [id]);
+    await this.world.db.run('delete from actions where resource_id = $1', [id]);
   }
 
   /** Runs the billing calendar until nothing is due. */
@@ -162,7 +164,7 @@ export class QuotesWorld {
     for (const table of ['ipv4_addresses', 'ipv6_prefixes'])
       await db.run(`update ${table} set server_id = null, free_from = '2020-01-01'`);
     await db.run('update hosts set used_ram_mb = 0, used_disk_gb = 0');
-    for (const table of ['operations', 'tasks', 'price_changes', 'servers'])
+    for (const table of ['operations', 'actions', 'tasks', 'price_changes', 'servers'])
       await db.run(`delete from ${table}`);
     await db.run('update balances set servers = 0, moved = false, debited = false');
   }
