@@ -31,8 +31,8 @@ export interface MachineSpec {
    */
   readonly filter?: Filter | null;
   /**
-   * A new machine gets the disk of this snapshot instead of its image. If the image has cloud-init, the system
-   * sets itself up again, with the host name, keys, password, and user data of the spec.
+   * A new machine gets the disk of this snapshot instead of its image. If the image has cloud-init, the
+   * system sets itself up again, with the host name, keys, password, and user data of the spec.
    */
   readonly snapshotId?: string;
   /** A new machine is created without being powered on. Its install begins when it is. */

@@ -146,12 +146,17 @@ export function snapshotView(data: {
       ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
       ['ID', html`<code>${snapshot.id}</code>`],
     ])}
-${snapshot.status === 'ready' && html`<p><a href="${deployPath({ image: snapshot.id })}">Deploy a server from this snapshot</a></p>`}
-${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
+${snapshot.status === 'ready' && useSections(data)}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
 ${section('Delete', deleteSection(snapshot, forms))}`,
   };
+}
+
+function useSections(data: Parameters<typeof snapshotView>[0]): Html {
+  const path = deployPath({ image: data.snapshot.id });
+  return html`<p><a href="${path}">Deploy a server from this snapshot</a></p>
+${section('Restore', restoreSection(data))}`;
 }
 
 function restoreSection({ snapshot, targets, forms }: Parameters<typeof snapshotView>[0]): Html {

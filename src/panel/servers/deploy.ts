@@ -92,7 +92,7 @@ ${passwordSection(data, fields)}`;
   return form(forms, { name: 'deploy', action: DEPLOY_PATH, live: '#total, .per-month' }, parts);
 }
 
-/** The newest snapshots, and an older one that the page was opened with. */
+/** The newest snapshots, and the older snapshot that the page was opened with. */
 function snapshotChoices({ snapshots, given }: DeployData): (readonly [value: string, name: string])[] {
   const label = labelsOf(snapshots);
   const choices = snapshots.map((each) => [each.id, `Snapshot: ${label(each)}`] as const);
@@ -171,11 +171,8 @@ function keyChoices({ keys, given }: DeployData, fields: Fields): Html {
   // Preselect the only key.
   const ticked = (id: string) => (given.has('sent') ? given.has(`ssh_keys.${id}`) : keys.length === 1);
   const label = labelsOf(keys);
-  const boxes = keys.map(({ id, name }) => {
-    const checked = ticked(id) && new Html(' checked');
-    const input = html`<input type="checkbox" name="ssh_keys.${id}"${checked}>`;
-    return html`<label class="choice">${input} <span>${label({ id, name })}</span></label>\n`;
-  });
+  const checked = new Set(keys.filter(({ id }) => ticked(id)).map(({ id }) => `ssh_keys.${id}`));
+  const boxes = keys.map(({ id, name }) => checkbox(`ssh_keys.${id}`, label({ id, name }), checked));
   const emptyNote = html`<p class="soft">You have no SSH keys yet. ${add}, or set a root password below.</p>`;
   return choiceGroup(
     fields,
@@ -188,7 +185,7 @@ function keyChoices({ keys, given }: DeployData, fields: Fields): Html {
 function groupChoices({ groups, given }: DeployData, fields: Fields): Html | false {
   if (groups.length === 0) return false;
   const label = labelsOf(groups);
-  const boxes = groups.map((group) => checkbox(given, `firewall_groups.${group.id}`, label(group)));
+  const boxes = groups.map((group) => checkbox(`firewall_groups.${group.id}`, label(group), given));
   return choiceGroup(fields, 'firewall_groups', 'Firewall groups', html`${boxes}`);
 }
 
@@ -197,14 +194,13 @@ function volumeChoices({ volumes, given }: DeployData, fields: Fields): Html | f
   const label = labelsOf(volumes);
   const boxes = volumes.map((each) => {
     const text = `${label(each)}, ${formatDisk({ disk_gb: each.size_gb })} in ${each.region}`;
-    return checkbox(given, `volumes.${each.id}`, text);
+    return checkbox(`volumes.${each.id}`, text, given);
   });
   return choiceGroup(fields, 'volumes', 'Volumes to attach', html`${boxes}`);
 }
 
-function checkbox(given: DeployData['given'], name: string, text: string): Html {
-  const checked = given.has(name) && new Html(' checked');
-  const input = html`<input type="checkbox" name="${name}"${checked}>`;
+function checkbox(name: string, text: string, ticked: { has(name: string): boolean }): Html {
+  const input = html`<input type="checkbox" name="${name}"${ticked.has(name) && new Html(' checked')}>`;
   return html`<label class="choice">${input} <span>${text}</span></label>\n`;
 }
 

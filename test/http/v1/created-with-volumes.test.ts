@@ -152,7 +152,7 @@ describe('a server created with volumes', () => {
     await world.settle();
   });
 
-  it('leaves them detached if it cannot be provisioned, with their disk on a host that has room', async () => {
+  it('leaves them detached if it cannot be provisioned', async () => {
     const [fresh, used] = [await createVolume(), await createVolume()];
     const server = (await api.get('/servers?sort=created_at')).body.data[0].id;
     await api.post(`/volumes/${used}/attach`, { server });

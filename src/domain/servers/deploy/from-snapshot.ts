@@ -1,4 +1,4 @@
-/** Orders from a snapshot: `image` in POST /servers names one, and the server shows the image of its source. */
+/** Orders from a snapshot: `image` in POST /servers names one. The server shows the image of its source. */
 import { fail, unknownReference } from '../../../kernel/fail.ts';
 import { parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -17,9 +17,9 @@ export interface SnapshotNeeds {
 }
 
 /**
- * Returns the snapshot that `image` names; undefined if it names none. Refuses with `unknown_reference`, with
- * `unavailable` for hardware without snapshots, with `mismatch` for another region, a smaller plan, or another
- * kind of storage, and with `not_ready`.
+ * Returns the snapshot that `image` names; undefined if it names none. Refuses with `unknown_reference`,
+ * with `unavailable` for hardware without snapshots, with `mismatch` for another region, a smaller plan, or
+ * another kind of storage, and with `not_ready`.
  */
 export async function readOrderedSnapshot(
   service: Pick<Service, 'db' | 'compute'>,

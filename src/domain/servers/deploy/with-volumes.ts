@@ -1,4 +1,4 @@
-/** Volumes of an order: `volumes` in POST /servers. They are attached in its commit, and plugged in after it. */
+/** Volumes of an order: `volumes` in POST /servers. Its commit attaches them; they are plugged in later. */
 import { fail, unknownReference } from '../../../kernel/fail.ts';
 import { formatId, parseId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -34,8 +34,8 @@ export interface VolumeNeeds {
 
 /**
  * Resolves the volumes of an order. Refuses with `unknown_reference`, `in_use`, `mismatch` for another region
- * or data on different hosts, `not_ready` for a lost one, and `unavailable` for hardware that takes none, or no
- * more.
+ * or data on different hosts, `not_ready` for a lost one, and `unavailable` for hardware that takes none, or
+ * no more.
  */
 export async function readOrderedVolumes(
   service: Pick<Service, 'db' | 'compute'>,

@@ -4,14 +4,9 @@ import { addMonths } from '../../../kernel/time.ts';
 import type { ActionErrorCode } from '../../../spec/action-commands.ts';
 import { findTransition, SERVER_TRANSITIONS } from '../../../spec/states.ts';
 import { setPaidUntil } from '../../../store/billing/cycles.ts';
+import { markStarted, setServerInstalled } from '../../../store/servers/installed.ts';
 import type { OperationKind, OperationRow } from '../../../store/servers/operations.ts';
-import {
-  findServer,
-  markStarted,
-  type ServerRow,
-  setServerInstalled,
-  setServerStatus,
-} from '../../../store/servers/servers.ts';
+import { findServer, type ServerRow, setServerStatus } from '../../../store/servers/servers.ts';
 import { failure } from '../../actions/end.ts';
 import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';

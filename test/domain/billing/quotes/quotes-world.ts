@@ -16,8 +16,9 @@ import type { Quote } from '../../../../src/spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../../src/spec/schemas/server.ts';
 import type { ResizeBody } from '../../../../src/spec/schemas/server-actions.ts';
 import { readBalance } from '../../../../src/store/ledger/ledger.ts';
+import { setServerInstalled } from '../../../../src/store/servers/installed.ts';
 import { findServerOperation } from '../../../../src/store/servers/operations.ts';
-import { lockServer, setServerInstalled, setServerStatus } from '../../../../src/store/servers/servers.ts';
+import { lockServer, setServerStatus } from '../../../../src/store/servers/servers.ts';
 import { S1 } from '../../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../../support/test-service.ts';
 
