@@ -22,7 +22,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       inFilter('filter[region]', 'region'),
     ],
   }),
-  'servers.create': ({ image, keys, group, quote }) => ({
+  'servers.create': ({ image, keys, group, volume, quote }) => ({
     ...NOTHING,
     body: {
       name: 'web-2',
@@ -36,12 +36,15 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       billing_months: 1,
       auto_renew: false,
       protection: { delete: false, rebuild: false },
+      start: true,
       firewall_groups: [group.applied],
+      volumes: [volume.spare],
       quote: quote.order,
       max_price_usd: 1_000,
     },
     places: [
       inBody('firewall_groups.0', 'firewallGroup'),
+      inBody('volumes.0', 'volume'),
       inBody('plan', 'plan'),
       inBody('region', 'region'),
       inBody('image', 'customImage'),
