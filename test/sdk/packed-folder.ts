@@ -1,12 +1,12 @@
 /**
  * A folder outside of the project with our packages as customers have them: packed and installed with their
- * dependencies. Nothing is downloaded: the dependencies are packed from the local installation.
+ * dependencies. Nothing is downloaded: the dependencies are copied from the local installation.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
@@ -24,6 +24,7 @@ export interface PackedFolder {
 
 interface Manifest {
   readonly name: string;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -47,14 +48,13 @@ export async function installPacked(names: readonly (keyof typeof FOLDERS)[]): P
   const others = [...collectDependencies(own)].filter((path) => !ownNames.has(readManifest(path).name));
   const tarballs = [];
   for (const path of own) tarballs.push(await pack(path, packed));
-  await Promise.all(others.map((path) => pack(path, packed)));
   writeFileSync(
     join(folder, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
   );
-  const files = readdirSync(packed).map((file) => join(packed, file));
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await npm(folder, ['install', '--offline', '--cache', join(scratch, 'cache'), ...quiet, ...files]);
+  // In the layout of this installation: some packages exist in two versions.
+  for (const path of others) cpSync(path, join(folder, relative(ROOT, path)), { recursive: true });
+  for (const [at, path] of own.entries()) await unpack(tarballs[at] ?? '', path, folder);
   return { folder, tarballs, remove: () => rmSync(scratch, { recursive: true, force: true }) };
 }
 
@@ -90,15 +90,25 @@ function isPackage(path: string): boolean {
   }
 }
 
-/** Packs a folder and returns the tarball. Our own packages are compiled by their `prepack` script. */
+/** Packs one of our packages, which its `prepack` script compiles, and returns the tarball. */
 async function pack(folder: string, into: string): Promise<string> {
-  const own = Object.values(FOLDERS).includes(folder);
-  const scripts = own ? [] : ['--ignore-scripts'];
-  const stdout = await npm(folder, ['pack', '--json', '--pack-destination', into, ...scripts]);
+  const stdout = await npm(folder, ['pack', '--json', '--pack-destination', into]);
   const [{ filename } = { filename: '' }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
     filename: string;
   }[];
   return join(into, filename);
+}
+
+/** Does what `npm install` does with a tarball whose dependencies are there. */
+async function unpack(tarball: string, source: string, folder: string): Promise<void> {
+  const { name, bin = {} } = readManifest(source);
+  const target = join(folder, 'node_modules', name);
+  mkdirSync(target, { recursive: true });
+  await promisify(execFile)('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  for (const [program, path] of Object.entries(bin)) {
+    symlinkSync(join(target, path), join(folder, 'node_modules/.bin', program));
+  }
 }
 
 async function npm(cwd: string, args: readonly string[]): Promise<string> {
