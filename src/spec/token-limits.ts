@@ -107,7 +107,7 @@ export interface ReachFacts {
   readonly region?: string;
 }
 
-/** The rule for one resource. `insideSql` in store/reach.ts is the same rule for lists. */
+/** The rule for one resource. `insideSql` in store/customers/reach.ts is the same rule for lists. */
 export function isInside(reach: Reach, facts: ReachFacts): boolean {
   const { regions, clauses } = reach;
   if (regions && facts.region !== undefined && !regions.includes(facts.region)) return false;

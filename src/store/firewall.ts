@@ -4,8 +4,8 @@ import type { PageRequest } from '../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../spec/schemas/firewall.ts';
 import type { ServerStatus, SuspendedReason } from '../spec/states.ts';
 import type { Reach } from '../spec/token-limits.ts';
+import { pageInside } from './customers/reach.ts';
 import { countUpTo, type Page, type PageSource, readPage } from './page.ts';
-import { pageInside } from './reach.ts';
 
 /** A stored rule; `id` is the database id. */
 export type RuleRow = FirewallRule;

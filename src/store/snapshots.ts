@@ -5,9 +5,9 @@ import type { PageRequest } from '../spec/lists.ts';
 import type { ServerStatus, SnapshotStatus } from '../spec/states.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from './actions.ts';
 import type { Reach } from '../spec/token-limits.ts';
+import { pageInside } from './customers/reach.ts';
 import { BY_CREATION, byLabels, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { assignmentsFor, parametersFor } from './parameters.ts';
-import { pageInside } from './reach.ts';
 
 export interface SnapshotRow extends Partial<ShownAction> {
   readonly id: string;

@@ -3,9 +3,9 @@ import type { Sql } from '../kernel/sql.ts';
 import type { PageRequest } from '../spec/lists.ts';
 import type { SshKeyType } from '../spec/schemas/ssh-key.ts';
 import type { Reach } from '../spec/token-limits.ts';
+import { pageInside } from './customers/reach.ts';
 import { BY_CREATION_OR_NAME, countUpTo, type Page, type PageSource, readPage } from './page.ts';
 import { parametersFor } from './parameters.ts';
-import { pageInside } from './reach.ts';
 
 export interface SshKeyRow {
   readonly id: string;

@@ -6,7 +6,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
 import { type AuditEventRow, type AuditReach, findAuditEvent, pageAuditEvents } from '../../store/audit.ts';
-import { findInside } from '../../store/reach.ts';
+import { findInside } from '../../store/customers/reach.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns one event. An id that is unknown, malformed, expired, or another customer's is `not_found`. */

@@ -6,8 +6,8 @@ import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts';
+import { findInside } from '../../store/customers/reach.ts';
 import { findGroup, type GroupRow, pageGroups, type RuleRow } from '../../store/firewall.ts';
-import { findInside } from '../../store/reach.ts';
 import type { CustomerActor, Service } from '../context.ts';
 
 /** Returns a group by its public id. Unknown, malformed, and another customer's ids are `not_found`. */

@@ -3,8 +3,8 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Reach } from '../../spec/token-limits.ts';
 import type { ImageRow } from '../catalogue/catalogue.ts';
+import { insideSql, reachValues } from '../customers/reach.ts';
 import { type Page, type PageSource, readPage } from '../page.ts';
-import { insideSql, reachValues } from '../reach.ts';
 
 export interface VisibleImageRow extends Omit<ImageRow, 'active'> {
   readonly type: 'official' | 'custom';

@@ -5,9 +5,9 @@ import type { PageRequest } from '../../spec/lists.ts';
 import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
 import type { Reach } from '../../spec/token-limits.ts';
+import { pageInside } from '../customers/reach.ts';
 import { byLabels, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor } from '../parameters.ts';
-import { pageInside } from '../reach.ts';
 
 export interface ServerRow extends ShownAction {
   readonly id: string;

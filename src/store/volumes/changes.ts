@@ -27,7 +27,8 @@ export interface VolumeWork extends VolumeRow {
 export async function findVolumeWork(tx: Sql, id: string): Promise<VolumeWork | undefined> {
   return await tx.row<VolumeWork>(
     `select ${VOLUME_COLUMNS}, c.last_seq, coalesce(c.detached, false) as detached,
-            exists (select from servers s where s.id = v.server_id and s.first_run_at is null) as awaits_install,
+            exists (select from servers s
+                     where s.id = v.server_id and s.first_run_at is null) as awaits_install,
             array(select x.id from actions x
                    where x.resource_id = v.id and x.status = 'running' order by x.id) as action_ids,
             (select max(o.placed_at)

@@ -8,10 +8,10 @@ import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
 import type { Reach } from '../../spec/token-limits.ts';
+import { pageInside } from '../customers/reach.ts';
 import { hasDiskFor } from '../inventory/placement.ts';
 import { BY_CREATION_OR_NAME, byLabels, countUpTo, type Page, type PageSource, readPage } from '../page.ts';
 import { assignmentsFor, parametersFor } from '../parameters.ts';
-import { pageInside } from '../reach.ts';
 
 export interface VolumeRow extends Partial<ShownAction> {
   readonly id: string;

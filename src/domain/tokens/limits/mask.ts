@@ -5,7 +5,7 @@
  */
 import { formatId, ID_PREFIXES, type IdKind, newId, parseId } from '../../../kernel/ids.ts';
 import { COVERED_KINDS, TEXT_FIELDS } from '../../../spec/token-limits.ts';
-import { findInside } from '../../../store/reach.ts';
+import { findInside } from '../../../store/customers/reach.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 
 const HIDDEN_KINDS: readonly IdKind[] = [...COVERED_KINDS, 'webhook', 'token'];

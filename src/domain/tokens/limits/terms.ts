@@ -6,9 +6,9 @@ import { parseLabelSelector } from '../../../spec/label-filters.ts';
 import type { TokenLimitsBody } from '../../../spec/schemas/token-limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import type { LimitOperation, SpendPeriod } from '../../../spec/token-limits.ts';
+import { coveredKindOf } from '../../../store/customers/reach.ts';
 import type { BudgetColumns, LimitColumns, OwnLimits } from '../../../store/customers/token-limits.ts';
 import type { TokenRow } from '../../../store/customers/tokens.ts';
-import { coveredKindOf } from '../../../store/reach.ts';
 import { openNetworks, refuseByLimit } from './active.ts';
 
 /** Null: not limited. */

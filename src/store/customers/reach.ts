@@ -2,9 +2,9 @@
  * The conditions of limited tokens: which resources are inside their reach. `isInside` in
  * spec/token-limits.ts is the same rule for one object. Statements of unlimited tokens contain none of it.
  */
-import { type IdKind, parseId } from '../kernel/ids.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { COVERED_KINDS, COVERED_TYPES, type CoveredKind, type Reach } from '../spec/token-limits.ts';
+import { type IdKind, parseId } from '../../kernel/ids.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { COVERED_KINDS, COVERED_TYPES, type CoveredKind, type Reach } from '../../spec/token-limits.ts';
 
 /** The values of the conditions. */
 interface ReachValues {
