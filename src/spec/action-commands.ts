@@ -35,6 +35,11 @@ export const ACTION_STEPS = {
   'server.stop': [step('shutdown', 0, 'shut_down', 'wait_off')],
   'server.reboot': [step('shutdown', 0, 'shut_down', 'wait_off', 'reset'), step('boot', 50, 'wait_on')],
   'server.rescue': [step('rescue', 0, 'enter_rescue'), step('boot', 50, 'wait_on')],
+  'server.resize': [
+    step('shutdown', 0, 'shut_down', 'wait_off'),
+    step('resize', 20, 'resize', 'copy', 'take_over'),
+    step('boot', 80, 'wait_on'),
+  ],
   'server.rebuild': REINSTALL,
   'server.restore': REINSTALL,
   // By the billing cycle or the operator.

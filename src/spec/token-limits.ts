@@ -41,7 +41,7 @@ export type CoveredKind = keyof typeof COVERED_TYPES;
 export const COVERED_KINDS = Object.keys(COVERED_TYPES) as readonly CoveredKind[];
 
 /**
- * The operations of a token that is limited to resources, labels, or regions, by the part of their ids before
+ * The operations of a token that is limited to resources, labels, or regions, by their ids or the part before
  * the dot, with what they show. All others belong to the account as a whole and are not allowed.
  */
 const REACHABLE_OPERATIONS = {
@@ -55,6 +55,8 @@ const REACHABLE_OPERATIONS = {
   audit_events: 'inside',
   events: 'inside',
   webhooks: 'own',
+  'actions.get': 'inside',
+  'actions.of_server': 'inside',
   deliveries: 'own',
   tokens: 'own',
   account: 'everyone',
@@ -66,7 +68,8 @@ const REACHABLE_OPERATIONS = {
 
 /** Whether a token that is limited to resources, labels, or regions may run the operation at all. */
 export function isReachableOperation(operation: LimitOperation): boolean {
-  return Object.hasOwn(REACHABLE_OPERATIONS, operation.split('.')[0] ?? '');
+  const names = [operation, operation.split('.')[0] ?? ''];
+  return names.some((name) => Object.hasOwn(REACHABLE_OPERATIONS, name));
 }
 
 /** Fields of bodies whose text is never an id. An id in any other field must be inside. */

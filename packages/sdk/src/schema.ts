@@ -6717,7 +6717,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "running" | "success" | "error";
-                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
                 /** @description Id of the resource that the command names, such as `vol_…` of `volume.attach`. */
                 "filter[resource]"?: string;
             };
@@ -6798,7 +6798,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "running" | "success" | "error";
-                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
             };
             header?: never;
             path: {

@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<OperationKind, ActionCommand>> = {
   restore: 'server.restore',
   suspend: 'server.suspend',
   move: 'server.move',
+  resize: 'server.resize',
 };
 
 export function commandOf(kind: OperationKind): ActionCommand {

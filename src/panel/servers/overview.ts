@@ -7,8 +7,8 @@ import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
-import { progressBar, recentActions } from './actions.ts';
 import { firingList } from '../resources/alerts.ts';
+import { progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 

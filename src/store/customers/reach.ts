@@ -87,6 +87,15 @@ const OWN = ['webhook', 'token']
   })
   .join('\n union all ');
 
+/** An action is outside while its resource is there and outside. The ids of actions cannot be guessed. */
+const ACTIONS = `select 'action' as kind, x.id from actions x
+  where x.customer_id = $customerId and x.id = any($ids)
+    and not exists (${(['server', 'volume', 'snapshot', 'customImage'] as const)
+      .map(
+        (kind) => `select from ${TABLES[kind]} r where r.id = x.resource_id and not ${insideSql(kind, 'r.')}`,
+      )
+      .join('\n union all ')})`;
+
 export interface InsideRow {
   readonly kind: IdKind;
   readonly id: string;
@@ -99,7 +108,7 @@ export async function findInside(
   ids: readonly string[] | null,
 ): Promise<InsideRow[]> {
   const { customerId, tokenId, reach } = viewer;
-  return await sql.rows<InsideRow>(`${INSIDE}\n union all ${OWN}`, {
+  return await sql.rows<InsideRow>(`${INSIDE}\n union all ${OWN}\n union all ${ACTIONS}`, {
     customerId,
     tokenId,
     ids,

@@ -1,9 +1,9 @@
 /** Lists that a quota bounds. */
 import { QUOTAS } from '../../../src/spec/limits.ts';
-import { pageAlerts } from '../../../src/store/servers/alerts.ts';
 import { pageTokens } from '../../../src/store/customers/tokens.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
 import { pageVisibleImages } from '../../../src/store/images/visible.ts';
+import { pageAlerts } from '../../../src/store/servers/alerts.ts';
 import { pageServers } from '../../../src/store/servers/servers.ts';
 import { pageSshKeys } from '../../../src/store/ssh-keys.ts';
 import { pageVolumes } from '../../../src/store/volumes/volumes.ts';

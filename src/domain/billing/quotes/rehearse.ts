@@ -155,6 +155,7 @@ async function checkResize(
   requireWithinLimits(limits, needCents);
   await requireRoom(db, service, server, growthOf(server, params, plan));
   if (needCents === 0n) return;
+  await requireBudget(db, actor.limits, { cents: needCents, servers: 0 }, service.clock.now());
   const haveCents = await readBalance(db, actor.customerId);
   if (haveCents < needCents) insufficientBalance(haveCents, needCents);
 }

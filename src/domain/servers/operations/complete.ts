@@ -116,7 +116,8 @@ export async function failOperation(
   if (kind === 'provision' || kind === 'destroy' || kind === 'move')
     throw new Error(`a ${kind} cannot fail this way`);
   if (kind === 'suspend') return await finishUnchanged(service, operation);
-  if (kind === 'resize') return await advance(service, operation, { step: 'undo_resize', fault: reason });
+  if (kind === 'resize')
+    return await advance(service, operation, { step: 'undo_resize', fault: reason, cause: code });
   const end = failure(code, kind === 'start' ? 'kept' : 0n);
   const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     if (kind === 'start' && server.status === 'suspended')

@@ -66,7 +66,7 @@ export async function endOperation(
   service: Service,
   operation: OperationRow,
   change: (tx: Sql, server: ServerRow, now: Date) => Promise<void>,
-  end: ActionEnd = SUCCESS,
+  end: ActionEnd | ((server: ServerRow) => ActionEnd) = SUCCESS,
 ): Promise<void> {
   const now = service.clock.now();
   await service.db.transaction(async (tx) => {
@@ -74,7 +74,8 @@ export async function endOperation(
     if (!server) return;
     if (!(await finishOperation(tx, operation))) throw new LeaseLost();
     // First, so that events of the change show no action that has ended.
-    await endAction(tx, operation.action_id, end, now);
+    const ended = typeof end === 'function' ? end(server) : end;
+    await endAction(tx, operation.action_id, ended, now);
     await change(tx, server, now);
   });
 }

@@ -84,7 +84,7 @@ interface MoneyBack {
 }
 
 /** A cycle that was renewed in the meantime was charged at the new price. */
-function moneyBack(server: ServerRow, { previous, dueCents }: ResizePayload): MoneyBack {
+export function moneyBack(server: ServerRow, { previous, dueCents }: ResizePayload): MoneyBack {
   const dueBack = BigInt(dueCents) > 0n ? BigInt(dueCents) : 0n;
   const renewedAt = new Date(previous.paidUntil);
   if (server.paid_until.getTime() === renewedAt.getTime()) {

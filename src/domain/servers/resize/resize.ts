@@ -13,6 +13,7 @@ import { findResizePlan, setServerPlan } from '../../../store/servers/resizes.ts
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import { readPriceLimits, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
+import { spend } from '../../tokens/limits/spend.ts';
 import { chargeResize } from '../billing/charge.ts';
 import { type PricedResize, paidSinceResize, priceResize } from '../billing/price.ts';
 import { type OperationPlan, requestOperation } from '../operations/request.ts';
@@ -44,6 +45,7 @@ export async function resizeServer(
     await reserveRoom(tx, service, server, { growth: growthOf(server, body, plan), now });
     if (price.dueCents > 0n && balanceCents < price.dueCents)
       insufficientBalance(balanceCents, price.dueCents);
+    if (price.dueCents > 0n) await spend(tx, actor, price.dueCents, now);
     const size = { cpu: plan.cpu, ramMb: plan.ram_mb, diskGb: wantedDiskGb(server, body, plan) };
     return await changePlan(tx, server, { planId: plan.id, size, price }, now);
   });

@@ -8,8 +8,12 @@
  *              └──→ undo_resize ── it has its previous size ──→ (commit: plan and money are back) restarted
  */
 import { newId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
 import { findMove } from '../../../store/servers/moves.ts';
-import { insertOperation, type OperationRow } from '../../../store/servers/operations.ts';
+import type { OperationRow } from '../../../store/servers/operations.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
+import { failure } from '../../actions/end.ts';
+import { startOperation } from '../../actions/operations.ts';
 import type { Service } from '../../context.ts';
 import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { completeOperation } from '../operations/complete.ts';
@@ -18,7 +22,7 @@ import { advance, endOperation, operationLogFields, retryWithBackoff } from '../
 import { resizePayload } from '../operations/step-inputs.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
 import { auditServer } from '../transition.ts';
-import { restorePreviousPlan } from './end.ts';
+import { moneyBack, restorePreviousPlan } from './end.ts';
 
 export async function resizeMachine(service: Service, operation: OperationRow): Promise<void> {
   if (await deferForSnapshot(service, operation)) return;
@@ -36,7 +40,7 @@ export async function resizeMachine(service: Service, operation: OperationRow): 
   }
   const mayPass = fault.fault === 'transient' || fault.fault === 'waiting';
   const next = mayPass ? retryWithBackoff(service, operation) : ({ step: 'undo_resize' } as const);
-  await advance(service, operation, { ...next, fault: fault.message });
+  await advance(service, operation, { ...next, fault: fault.message, cause: 'host_failed' });
 }
 
 /** The machine is asked for its size, because a call that seemed lost may have enlarged its disk. */
@@ -54,15 +58,17 @@ export async function undoResize(service: Service, operation: OperationRow): Pro
   // Refused: the host has no such machine, or cannot resize one.
   if (fault && fault.fault !== 'refused')
     return await advance(service, operation, retryWithBackoff(service, operation));
-  await endOperation(service, operation, async (tx, server, now) => {
+  const goBack = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     await restorePreviousPlan(tx, server, payload, { diskGb: hasGb, now });
     await auditServer(tx, server, 'server.resize', now, 'error');
-    if (payload.wasRunning && server.status === 'running') {
-      const restart = { id: newId(now), server_id: server.id, kind: 'reboot', step: 'shut_down' } as const;
-      return await insertOperation(tx, { ...restart, now });
-    }
+    if (payload.wasRunning && server.status === 'running')
+      return await startOperation(tx, server, { id: newId(now), kind: 'reboot', step: 'shut_down', now });
     await applyFreeze(tx, service, server.id, now);
-  });
+  };
+  const cause = operation.cause ?? 'host_failed';
+  await endOperation(service, operation, goBack, (server) =>
+    failure(cause, moneyBack(server, payload).cents),
+  );
   service.log.error(
     { ...operationLogFields(operation), reason: operation.last_fault },
     'server could not be resized and keeps its plan',

@@ -8,7 +8,7 @@ import { COVERED_KINDS, TEXT_FIELDS } from '../../../spec/token-limits.ts';
 import { findInside } from '../../../store/customers/reach.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 
-const HIDDEN_KINDS: readonly IdKind[] = [...COVERED_KINDS, 'webhook', 'token'];
+const HIDDEN_KINDS: readonly IdKind[] = [...COVERED_KINDS, 'webhook', 'token', 'action'];
 /** No id is that old. */
 const LONG_AGO = new Date(0);
 

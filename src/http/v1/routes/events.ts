@@ -95,7 +95,7 @@ function readerOf(actor: TokenActor, types: string | undefined): StreamReader {
   const allowed: readonly string[] = SUBSCRIBABLE_EVENTS;
   for (const name of names)
     if (!allowed.includes(name)) invalidRequest([{ field: 'types', issue: 'invalid_value', allowed }]);
-  return { customerId: actor.customerId, tokenId: actor.tokenId, scope: actor.scope, types: names };
+  return { ...actor, types: names };
 }
 
 /** A client reconnects to the same URL; the header says how far it got. */
