@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ScopedActor } from '../../src/domain/context.ts';
 import { credit } from '../../src/domain/ledger/transfer.ts';
-import type { DeployOrder } from '../../src/domain/servers/deploy/deploy.ts';
+import type { DeployOrder } from '../../src/domain/servers/deploy/prepare.ts';
 import type { SimulatorControl } from '../../src/drivers/compute/simulator/control.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';

@@ -137,7 +137,7 @@ const VOLUMES_GB = `(case when cardinality($volume_ids::uuid[]) = 0 then 0 else
     where v.id = any ($volume_ids::uuid[]) and not v.shared and v.host_id is distinct from h.id) end)`;
 
 /** Condition: a host `h` has room for the server and its volumes, and may have the volumes. */
-const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB})` }, 'kept')}
+export const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB})` }, 'kept')}
   and ($only_backend::text is null or coalesce(h.backend, '${LOCAL_BACKEND}') = $only_backend))`;
 
 /** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
@@ -273,55 +273,4 @@ export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | un
     row,
   );
   return deployed?.balance_after_cents;
-}
-
-/** The requirements of a deploy, read after it returned no row. */
-export interface DeployShortage {
-  readonly frozen: boolean;
-  readonly servers: number;
-  readonly balance_cents: bigint;
-  readonly offered: boolean;
-  readonly addresses: boolean;
-  readonly room: boolean;
-}
-
-/** The parts of the record that decide whether a deploy is possible. */
-export type DeployNeeds = Pick<
-  DeployRow,
-  | 'customer_id'
-  | 'plan_id'
-  | 'category'
-  | 'host_tags'
-  | 'ram_mb'
-  | 'disk_gb'
-  | 'machine_id'
-  | 'volume_ids'
-  | 'only_backend'
-  | 'price_cents_cycle'
-  | 'servers_max'
-  | 'now'
-> & {
-  /** Null: undecided, so that nothing is in stock. */
-  readonly region_id: string | null;
-};
-
-export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<DeployShortage | undefined> {
-  return await tx.row<DeployShortage>(
-    `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
-            exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id) as offered,
-            exists (select from ipv4_addresses
-                     where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
-              and exists (select from ipv6_prefixes
-                     where region_id = $region_id and server_id is null and not blocked and free_from <= $now)
-              as addresses,
-            case $category::text when 'vps' then
-              exists (select from hosts h where ${FITS})
-            else
-              exists (select from machines
-                       where plan_id = $plan_id and region_id = $region_id and state = 'free'
-                         and ($machine_id::uuid is null or id = $machine_id))
-            end as room
-       from customers c join balances b on b.customer_id = c.id where c.id = $customer_id`,
-    needs,
-  );
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { CustomerActor, Service } from '../../../src/domain/context.ts';
 import { credit } from '../../../src/domain/ledger/transfer.ts';
-import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy/deploy.ts';
+import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
+import type { DeployOrder } from '../../../src/domain/servers/deploy/prepare.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';

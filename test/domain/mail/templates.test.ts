@@ -283,13 +283,14 @@ describe('mails', () => {
   it('only mails that are bound to a time go stale', () => {
     const data = sample('web-1');
     const stale = MAIL_KINDS.filter((kind) => MAILS[kind].staleAt !== undefined);
-    assert.deepEqual(stale, [
+    const expected = [
       'low_balance',
       'server_ends',
       'destruction_warning',
       'confirm_address',
       'reset_password',
-    ]);
+    ];
+    assert.deepEqual(stale, expected);
     assert.deepEqual(MAILS.reset_password.staleAt?.(data.reset_password), LATER);
   });
 

@@ -1,7 +1,8 @@
 /** One region with three hosts for three, two, and one servers, and a customer with a hundred dollars. */
 import assert from 'node:assert/strict';
 import type { ScopedActor } from '../../../src/domain/context.ts';
-import { type DeployOrder, deploy } from '../../../src/domain/servers/deploy/deploy.ts';
+import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
+import type { DeployOrder } from '../../../src/domain/servers/deploy/prepare.ts';
 import type { SimulatedMachine } from '../../../src/drivers/compute/simulator/control.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
 import { readBalance } from '../../../src/store/ledger/ledger.ts';

@@ -84,7 +84,7 @@ async function moveSnapshots(world: World): Promise<void> {
   assert.ok(moving, 'a snapshot moves');
 }
 
-/** Creates an attached volume, two snapshots, one with an expiry, and a firewall group. */
+/** Creates an attached volume, two snapshots, one with an expiry, a firewall group, and what watches them. */
 async function createStoredData(api: V1Client): Promise<void> {
   const [server] = (await api.get('/servers?filter[region]=par&filter[plan]=s1')).body.data;
   const volume = await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' });
@@ -97,10 +97,12 @@ async function createStoredData(api: V1Client): Promise<void> {
     await api.post('/firewall/groups', { name: 'web', default_action: 'drop', applied_to: [server.id] }),
     // It fires: the load of a simulated machine is above 0.
     await api.post('/alerts', { name: 'load', metric: 'cpu_pct', value: 0, servers: [server.id] }),
+    await api.put(`/servers/${server.id}/backup-policy`, { enabled: true }),
+    await api.post('/account/tokens', { name: 'ci', scope: 'read', limits: { max_servers: 1 } }),
   ];
   assert.deepEqual(
     responses.map(({ status }) => status),
-    [201, 200, 201, 201, 201, 201],
+    [201, 200, 201, 201, 201, 201, 200, 201],
   );
 }
 

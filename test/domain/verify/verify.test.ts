@@ -10,6 +10,7 @@ import { startWorld, type World } from '../../support/world.ts';
 import { ACTION_BREAKS } from './action-breaks.ts';
 import { createHistory } from './history.ts';
 import { LOST_HOST_BREAKS } from './lost-host-breaks.ts';
+import { STORAGE_BREAKS } from './storage-breaks.ts';
 
 /** SQL that violates each invariant, like a bug might. */
 const BREAKS: Record<string, readonly string[]> = {
@@ -173,22 +174,7 @@ const BREAKS: Record<string, readonly string[]> = {
     `update volumes set host_id = null where server_id in (select server_id from moves)`,
   ],
   ...LOST_HOST_BREAKS,
-  'volumes are attached to existing servers': [
-    `update volumes set server_id = gen_random_uuid() where server_id is not null`,
-    `update servers set customer_id = gen_random_uuid()`,
-    `update servers set status = 'destroying'`,
-  ],
-  'volumes lie in their region': [`update volumes set region_id = 'buh'`, `update volumes set disk_gb = 0`],
-  'volume changes have a task': [
-    `update volumes set deleted_at = now()`,
-    `insert into volume_changes (volume_id, event, server_id, device)
-       select id, 'volume.attached', server_id, device from volumes where server_id is not null`,
-  ],
-  'snapshots have a task': [
-    `delete from tasks where kind = 'snapshot'`,
-    `update snapshots set status = 'creating' where expires_at is null`,
-  ],
-  'only ready snapshots have a size': [`update snapshots set status = 'error'`],
+  ...STORAGE_BREAKS,
   'groups are applied to existing servers': [
     `update firewall_groups set customer_id = gen_random_uuid()`,
     `update servers set status = 'destroying'`,
@@ -217,6 +203,13 @@ const BREAKS: Record<string, readonly string[]> = {
   'audit actors are plausible': [
     `update audit_events set actor_token = gen_random_uuid() where actor_session is not null`,
     `update audit_events set customer_id = null where actor_session is not null`,
+  ],
+  'limited tokens count their servers': [
+    `update api_tokens set servers_count = servers_count + 1 where limit_chain is not null`,
+  ],
+  'limits of tokens are complete': [
+    `update api_tokens set limits = '[]' where limit_chain is not null`,
+    `update api_tokens set limit_chain = array[gen_random_uuid()] where limit_chain is not null`,
   ],
   'sealed values are bound': [
     `update webhooks set secret_sealed = 'k1.' || split_part(secret_sealed, '.', 3)`,

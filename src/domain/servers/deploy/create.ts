@@ -13,9 +13,10 @@ import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
 import { requireInsideNew } from '../../tokens/limits/active.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
-import { type Deployed, type DeployOrder, deploy } from './deploy.ts';
+import { type Deployed, deploy } from './deploy.ts';
 import { readOrderedSnapshot, requireStillThere } from './from-snapshot.ts';
 import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } from './inputs.ts';
+import type { DeployOrder } from './prepare.ts';
 import { attachToNewServer, type OrderedVolumes, readOrderedVolumes } from './with-volumes.ts';
 
 /**

@@ -23,7 +23,7 @@ import { refundUnusedTime } from '../billing/charge.ts';
 import { recordMoveEnd } from '../moves/steps.ts';
 import { startRemoval } from '../operations/destroy.ts';
 import { previousImageId, resizePayload, sealPayload } from '../operations/step-inputs.ts';
-import { restorePreviousPlan } from '../resize/end.ts';
+import { moneyBack, restorePreviousPlan } from '../resize/end.ts';
 import { auditServer, moveServer, recordServerEvent } from '../transition.ts';
 
 /** Until a legal hold is checked again. */
@@ -64,10 +64,12 @@ async function endLostResize(
   tx: Sql,
   service: Service,
   server: ServerRow,
-  operation: Pick<OperationRow, 'id' | 'kind' | 'payload_sealed'>,
+  operation: Pick<OperationRow, 'id' | 'kind' | 'action_id' | 'payload_sealed'>,
 ): Promise<TaskResult> {
   const now = service.clock.now();
   const payload = resizePayload(service, operation);
+  const { cents } = moneyBack(server, payload);
+  await endAction(tx, operation.action_id, failure('host_failed', cents), now);
   await restorePreviousPlan(tx, server, payload, { diskGb: payload.previous.diskGb, now });
   const move = await findMove(tx, server.id);
   const isUnderWay = move?.state === 'copying' || move?.state === 'switched';

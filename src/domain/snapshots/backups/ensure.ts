@@ -13,7 +13,7 @@ import {
   findBackupPolicy,
   listBackups,
   saveBackupPolicy,
-} from '../../../store/backups.ts';
+} from '../../../store/servers/backups.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
 import { isBeingRestored, lockSnapshot } from '../../../store/snapshots.ts';
 import type { TaskResult } from '../../../store/tasks.ts';

@@ -9,7 +9,7 @@ import {
   type BackupSchedule,
   findBackupPolicy,
   saveBackupPolicy,
-} from '../../../store/backups.ts';
+} from '../../../store/servers/backups.ts';
 import { findOwnServer } from '../../../store/servers/servers.ts';
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { CustomerActor, Service } from '../../context.ts';

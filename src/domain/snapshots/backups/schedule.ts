@@ -1,7 +1,7 @@
 /** When the backups of a server start. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/time.ts';
 import { WEEKDAYS } from '../../../spec/schemas/backup-policy.ts';
-import type { BackupSchedule } from '../../../store/backups.ts';
+import type { BackupSchedule } from '../../../store/servers/backups.ts';
 
 /** The last minutes of the hour remain for retries. */
 const START_MINUTES = 50;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor } from '../../../../src/domain/context.ts';
-import { type Deployed, type DeployOrder, deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
+import { type Deployed, deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
+import type { DeployOrder } from '../../../../src/domain/servers/deploy/prepare.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';
 import { R1, S1 } from '../../../support/fixtures.ts';

@@ -75,7 +75,7 @@ describe('facts of a host on another machine', () => {
     const world = await hostWorld(far.driver, { versions: [1, 2, 3, 4] });
     const spec = machineSpec({ id: 'cloned', host: 'far', snapshotId: 'snapshot' });
     await failsAs('host', world.driver.ensure(spec), /update Skerry/);
-    assert.deepEqual(await far.driver.list(), []);
+    assert.ok(!(await far.driver.list()).includes(spec.id));
     await world.close();
   });
 

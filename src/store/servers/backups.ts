@@ -1,7 +1,7 @@
 /** Policies of backups, and the snapshots that are backups. */
-import type { Sql } from '../kernel/sql.ts';
-import type { BACKUP_INTERVALS, BACKUP_STATUSES, WEEKDAYS } from '../spec/schemas/backup-policy.ts';
-import { assignmentsFor, parametersFor } from './parameters.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import type { BACKUP_INTERVALS, BACKUP_STATUSES, WEEKDAYS } from '../../spec/schemas/backup-policy.ts';
+import { assignmentsFor, parametersFor } from '../parameters.ts';
 
 export interface BackupSchedule {
   readonly every: (typeof BACKUP_INTERVALS)[number];
