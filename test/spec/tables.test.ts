@@ -155,8 +155,9 @@ test('the events are those of the specification, and additional ones are marked'
   assert.deepEqual(
     added.map(([name]) => name),
     [
-      ...['server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost', 'topup.reversed'],
-      ...['action.success', 'action.error'],
+      ...['server.resized', 'server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost'],
+      ...['topup.reversed', 'token.updated', 'action.success', 'action.error'],
+      ...['alert.fired', 'alert.resolved'],
     ],
   );
   assert.deepEqual(

@@ -52,6 +52,6 @@ export async function countSealedByKey(
 ): Promise<{ key_id: string; n: bigint }[]> {
   return await tx.rows(
     `select split_part(${column}, '.', 1) as key_id, count(*) as n from ${table}
-      group by key_id order by key_id`,
+      where ${column} is not null group by key_id order by key_id`,
   );
 }

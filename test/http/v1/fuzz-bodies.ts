@@ -83,6 +83,8 @@ function plain(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.examples) return fc.constantFrom(...schema.examples);
   if (schema.type === 'integer')
     return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 1_000 });
+  if (schema.type === 'number')
+    return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 1_000 }).map((n) => n / 100);
   if (schema.type === 'string' && schema.pattern === undefined) {
     return fc.string({ minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 20, 20) });
   }

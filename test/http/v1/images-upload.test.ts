@@ -72,10 +72,12 @@ describe('uploading an image', () => {
       ]),
     );
     assert.equal(status, 201, JSON.stringify(body));
-    const { id } = body;
+    const { action, ...shown } = body;
+    const { id } = shown;
     assert.match(id, /^custom_[a-z2-7]{26}$/);
+    assert.deepEqual([action.command, action.status], ['image.create', 'success']);
     const today = world.clock.now().toISOString().slice(0, 10);
-    assert.deepEqual(body, {
+    assert.deepEqual(shown, {
       ...{ id, object: 'image', type: 'custom', name: 'Rettungssystem', family: 'custom', version: '2026.1' },
       ...{ variant: 'minimal', arch: ['amd64', 'arm64'], size_gb: 0.01, cloud_init: false },
       ...{ released_at: today, deprecated_at: null },

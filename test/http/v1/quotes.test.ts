@@ -242,7 +242,8 @@ describe('POST /quotes', () => {
     const server = formatId('server', newId(new Date()));
     for (const [body, ...expected] of [
       [{}, 'operation required'],
-      [{ operation: 'server.resize', params: {} }, 'operation invalid_value'],
+      [{ operation: 'server.rebuild', params: {} }, 'operation invalid_value'],
+      [{ operation: 'server.resize', params: {} }, 'params.plan required', 'resource required'],
       [{ operation: 'server.create' }, 'params.plan required'],
       [{ operation: 'server.create', params: [] }, 'params invalid_type'],
       [

@@ -55,6 +55,7 @@ function readPolicy(form: Form): object {
 export const SERVER_STORAGE_PAGE = page({
   path: `${SERVER_PATH}/storage`,
   access: 'customer',
+  readOperations: ['backup_policies.get'],
   render,
   forms: {
     attach: restForm<Volume>({

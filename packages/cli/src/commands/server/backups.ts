@@ -37,7 +37,7 @@ const set = command({
   help:
     'Options that you omit keep their value. Restore a backup with `skerry server restore`.\n' +
     'Backups that exist are kept when you turn them off.',
-  operations: ['backup_policies.get', 'backup_policies.replace', ...FIND_SERVER],
+  operations: ['backup_policies.replace', 'backup_policies.get', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     daily: flag('Back up every day'),
