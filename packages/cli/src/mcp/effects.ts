@@ -38,9 +38,11 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'servers.rebuild': destroys((name) => `erase the disk of ${name} and reinstall it`),
   'servers.restore': destroys((name) => `erase the disk of ${name} and restore the snapshot`),
   'servers.delete': destroys((name) => `delete ${name} and all data on its disk`),
+  'servers.resize': CHANGES,
   'images.delete': destroys((name) => `delete ${name}`),
   'ssh_keys.create': ADDS,
   'ssh_keys.delete': destroys((name) => `delete ${name}`),
+  'tokens.update': CHANGES,
   'tokens.delete': destroys((name) => `revoke ${name} immediately`),
   'topups.create': ADDS,
   'volumes.create': ADDS,
@@ -54,12 +56,21 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     return typeof given.expires_at === 'string' ? `delete ${name} at ${given.expires_at}` : null;
   }),
   'snapshots.delete': destroys((name) => `delete ${name}`),
+  'backup_policies.replace': mayDestroy((name, given) => {
+    if (given.enabled === false) return `stop the backups of ${name}`;
+    return given.keep === undefined
+      ? null
+      : `delete all but the latest ${String(given.keep)} backups of ${name}`;
+  }),
   'firewall_groups.create': ADDS,
   'firewall_groups.update': CHANGES,
   'firewall_groups.delete': destroys((name) => `delete ${name} and its rules`),
   'firewall_rules.create': CHANGES,
   'firewall_rules.replace': destroys((name) => `replace all rules of ${name}`),
   'firewall_rules.delete': destroys((name) => `remove a rule of ${name}`),
+  'alerts.create': ADDS,
+  'alerts.update': CHANGES,
+  'alerts.delete': destroys((name) => `delete ${name}`),
   'webhooks.create': ADDS,
   'webhooks.update': CHANGES,
   'webhooks.delete': destroys((name) => `delete ${name}`),
