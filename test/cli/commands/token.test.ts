@@ -97,7 +97,10 @@ describe('skerry token', FULL_ONLY, () => {
       );
     }
     const { stdout } = await cli('token', 'list', '--name', 'short');
-    assert.match(stdout, new RegExp(`^ID +NAME +SCOPE +LAST USED AT +EXPIRES AT +LIMITED\\n.* ${expiry} +no\\n$`));
+    assert.match(
+      stdout,
+      new RegExp(`^ID +NAME +SCOPE +LAST USED AT +EXPIRES AT +LIMITED\\n.* ${expiry} +no\\n$`),
+    );
     const creators = ['token', 'list', '--name', 'child', '-o', 'columns=created_by_token', '--no-header'];
     assert.equal((await cli(...creators)).stdout, `${parent.id}\n`.repeat(3));
   });

@@ -103,7 +103,7 @@ describe('the number of a server in the session API', () => {
       return textOf(response.text);
     };
     assert.equal(await text(`/servers/${number}`), await text('/servers/4711'));
-    for (const part of [
+    const parts = [
       '',
       '/metrics',
       '/network',
@@ -112,7 +112,8 @@ describe('the number of a server in the session API', () => {
       '/rebuild',
       '/settings',
       '/charts/cpu.png',
-    ]) {
+    ];
+    for (const part of parts) {
       assert.equal(await text(page + part), await text(`/servers/${never}${part}`), part);
     }
     const own = await panel.open(page);
