@@ -103,27 +103,14 @@ describe('the number of a server in the session API', () => {
       return textOf(response.text);
     };
     assert.equal(await text(`/servers/${number}`), await text('/servers/4711'));
-    const parts = [
-      '',
-      '/metrics',
-      '/network',
-      '/storage',
-      '/resize',
-      '/rebuild',
-      '/settings',
-      '/charts/cpu.png',
-    ];
-    for (const part of parts) {
+    const views = ['/metrics', '/network', '/storage', '/resize', '/rebuild', '/settings', '/charts/cpu.png'];
+    for (const part of ['', ...views]) {
       assert.equal(await text(page + part), await text(`/servers/${never}${part}`), part);
     }
     const own = await panel.open(page);
     const foreign = await otherCustomer.open('/keys');
     const token = /name="_token" value="([^"]+)"/.exec(foreign.text)?.[1] ?? '';
-    const fields: [string, string][] = [
-      ['_token', token],
-      ['_form', 'stop'],
-      ['_once', 'x'],
-    ];
+    const fields = Object.entries({ _token: token, _form: 'stop', _once: 'x' });
     assert.equal((await otherCustomer.post(page, fields)).status, 404);
     assert.equal((await panel.open(page)).text.length > 0 && own.status, 200);
     assert.equal(await status(), 'running');
