@@ -48,6 +48,7 @@ const REACHABLE_OPERATIONS = {
   servers: 'inside',
   volumes: 'inside',
   snapshots: 'inside',
+  backup_policies: 'inside',
   images: 'inside',
   ssh_keys: 'inside',
   firewall_groups: 'inside',
@@ -129,6 +130,9 @@ function hasLabels(
 
 /** Whether an event is about a resource that is inside. Events about anything else are outside. */
 export function isEventInside(reach: Reach, data: object): boolean {
+  const keys: readonly string[] = Object.values(COVERED_TYPES).map(({ key }) => key);
+  // A server next to an alert or a balance says nothing about these.
+  if (Object.keys(data).some((key) => !keys.includes(key))) return false;
   const known = Object.values(COVERED_TYPES).flatMap((type) => {
     const object: unknown = Reflect.get(data, type.key);
     return object ? [factsOf(object as Record<string, unknown>, type)] : [];

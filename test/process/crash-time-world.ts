@@ -99,6 +99,24 @@ export async function assertMails({ url, base }: ScenarioContext, expected: numb
   );
 }
 
+/** The load of a simulated machine is always above 0. */
+export async function letAlertFire({ api, base, url }: ScenarioContext): Promise<void> {
+  const alert = { name: 'any load', metric: 'cpu_pct', value: 0, servers: [base.serverId] };
+  assert.equal((await api.post('/alerts', alert, { key: 'alert' })).status, 201);
+  await callSandbox(url, 'clock', { advance_s: 600 });
+  await callSandbox(url, 'settle');
+  await callSandbox(url, 'clock', { advance_s: 60 });
+  await callSandbox(url, 'settle');
+}
+
+/** The next backup, and the deletion of the one before it. */
+export async function backUp({ api, base, url }: ScenarioContext): Promise<void> {
+  const { status } = await api.put(`/servers/${base.serverId}/backup-policy`, { enabled: true, keep: 1 });
+  assert.equal(status, 200);
+  await callSandbox(url, 'clock', { advance_s: 86_400 });
+  await callSandbox(url, 'settle');
+}
+
 /** Returns the ledger entries, oldest first, such as `charge -7.35`. */
 export async function readLedger({ api }: ScenarioContext): Promise<string[]> {
   const { body } = await api.get('/billing/ledger?page_size=100');

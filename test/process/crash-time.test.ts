@@ -23,7 +23,9 @@ import {
   assertMails,
   BASE_BALANCE_USD,
   type BaseFixture,
+  backUp,
   createBaseFixture,
+  letAlertFire,
   readLedger,
   type ScenarioContext,
   settingsFor,
@@ -74,16 +76,6 @@ async function rebootForGoneReceiver({ api, base, receiver, url }: ScenarioConte
   const gone = { url: receiver.url('/gone', respondWith(410)), events: ['server.rebooted'] };
   assert.equal((await api.post('/webhooks', gone, { key: 'gone' })).status, 201);
   await api.post(`/servers/${base.serverId}/reboot`, undefined, { key: 'reboot' });
-  await callSandbox(url, 'settle');
-}
-
-/** The load of a simulated machine is always above 0. */
-async function letAlertFire({ api, base, url }: ScenarioContext): Promise<void> {
-  const alert = { name: 'any load', metric: 'cpu_pct', value: 0, servers: [base.serverId] };
-  assert.equal((await api.post('/alerts', alert, { key: 'alert' })).status, 201);
-  await callSandbox(url, 'clock', { advance_s: 600 });
-  await callSandbox(url, 'settle');
-  await callSandbox(url, 'clock', { advance_s: 60 });
   await callSandbox(url, 'settle');
 }
 
@@ -149,6 +141,16 @@ const SCENARIOS: readonly Scenario[] = [
       assertEventsDelivered(context, { 'server.rebooted': 2 });
       // The webhook was announced, and then paused.
       await assertMails(context, 2);
+    },
+  },
+  {
+    name: 'a backup',
+    run: backUp,
+    finish: async (context) => {
+      await backUp(context);
+      const [backup, ...more] = (await context.api.get('/snapshots')).body.data;
+      assert.deepEqual([backup.type, backup.status, more], ['backup', 'ready', []]);
+      await assertMails(context, 0);
     },
   },
   {

@@ -13,7 +13,7 @@ import type { WebhookSender } from '../../src/ports/webhooks.ts';
 export const EFFECTS = {
   'an order that is installed': [
     ...['compute.ensure', 'compute.observe', 'servers', 'machines', 'transfers', 'balances'],
-    ...['ipv4_addresses', 'ipv6_prefixes', 'operations', 'events', 'audit_events', 'idempotency'],
+    ...['ipv4_addresses', 'ipv6_prefixes', 'operations', 'actions', 'events', 'audit_events', 'idempotency'],
   ],
   'an order that no host can run': [
     ...['compute.ensure', 'compute.remove', 'hosts', 'machines', 'transfers', 'operations', 'tasks'],
@@ -50,6 +50,10 @@ export const EFFECTS = {
     ...['compute.power', 'mailer.send', 'webhooks.send', 'transfers', 'operations', 'deposits', 'mails'],
   ],
   'a receiver that is gone': ['webhooks.send', 'mailer.send', 'webhooks', 'mails', 'deliveries'],
+  'a backup': [
+    ...['compute.snapshot', 'compute.removeSnapshot', 'backup_policies', 'snapshots', 'actions', 'tasks'],
+    ...['events', 'audit_events'],
+  ],
   'an alert that fires': [
     ...['mailer.send', 'webhooks.send', 'alerts', 'alert_servers', 'alert_firings', 'events', 'mails'],
   ],

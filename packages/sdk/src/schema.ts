@@ -42,7 +42,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a server
-         * @description Permanently deletes a server, in any status, unless it is protected. The status is `destroying` until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its snapshots are kept. A server that never ran is refunded in full.
+         * @description Permanently deletes a server, in any status, unless it is protected. The status is `destroying` until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its volumes are detached and its snapshots are kept. A server whose install has not ended is refunded in full.
          *
          *     Scope: `write`.
          */

@@ -20,7 +20,14 @@ import { recordAudit } from '../record.ts';
 import { requireInsideNew } from '../tokens/limits/active.ts';
 import { changeAppliedTo, lockRequestedServers, recordApplied } from './applied-to.ts';
 import { checkGroup, checkServerLists } from './check.ts';
-import { groupObject, hiddenServers, requireUnchanged, serversEtag, shownGroup } from './read.ts';
+import {
+  groupObject,
+  hiddenServers,
+  requireUnchanged,
+  requireWholeGroup,
+  serversEtag,
+  shownGroup,
+} from './read.ts';
 import { withIds } from './rules.ts';
 
 /** Creates a group with its rules and applies it. Fails with `limit_reached`, and like `changeAppliedTo`. */
@@ -83,6 +90,7 @@ export async function updateGroup(
     const requested = await lockRequestedServers(tx, actor, patch, id);
     if (!(await lockGroup(tx, customerId, id))) notFound('firewallGroup');
     const before = (await findGroup(tx, customerId, id)) ?? notFound('firewallGroup');
+    if (patch.default_action !== undefined) await requireWholeGroup(tx, actor, before);
     requireUnchanged(expectedEtag, serversEtag(groupObject(before)));
     const hidden = await hiddenServers(tx, actor, before.applied_to);
     const group = { id, appliedTo: before.applied_to, hidden };

@@ -9,6 +9,7 @@ import type { FirewallGroup, FirewallRule } from '../../spec/schemas/firewall.ts
 import { findInside } from '../../store/customers/reach.ts';
 import { findGroup, type GroupRow, pageGroups, type RuleRow } from '../../store/firewall.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { refuseByLimit } from '../tokens/limits/active.ts';
 
 /** Returns a group by its public id. Unknown, malformed, and another customer's ids are `not_found`. */
 export async function getGroup(
@@ -53,6 +54,16 @@ export async function hiddenServers(
     servers,
     inside.map(({ id }) => id),
   );
+}
+
+/**
+ * Refuses a change of the filter of servers that a token limited to regions cannot reach. A token with other
+ * limits reaches a group only by its name.
+ */
+export async function requireWholeGroup(sql: Sql, actor: CustomerActor, group: GroupRow): Promise<void> {
+  if (actor.limits?.reach?.clauses.length !== 0) return;
+  if ((await hiddenServers(sql, actor, group.applied_to)).length > 0)
+    refuseByLimit('limits.regions', 'The group is also applied to servers that this token cannot reach.');
 }
 
 function without(ids: readonly string[], removed: readonly string[]): readonly string[] {

@@ -22,7 +22,15 @@ import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { type CheckedRule, checkRule, checkRules } from './check.ts';
-import { groupObject, hiddenServers, requireUnchanged, ruleObject, rulesEtag, shownGroup } from './read.ts';
+import {
+  groupObject,
+  hiddenServers,
+  requireUnchanged,
+  requireWholeGroup,
+  ruleObject,
+  rulesEtag,
+  shownGroup,
+} from './read.ts';
 
 /** Appends a rule. Fails with `not_found` or `limit_reached`. */
 export async function addRule(
@@ -110,6 +118,7 @@ async function changeRules<T>(
     const { customerId } = actor;
     const group = (await lockGroup(tx, customerId, id)) ? await findGroup(tx, customerId, id) : undefined;
     if (!group) notFound(missing);
+    await requireWholeGroup(tx, actor, group);
     await enqueueTasks(tx, { kind: 'filter', subjects: group.applied_to, now });
     return await change(tx, group, now);
   });

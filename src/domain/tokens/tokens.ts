@@ -120,7 +120,10 @@ async function withCreator(
   const latest = creator.expires_at;
   const isWithin = latest === null || (wanted.expiresAt !== null && wanted.expiresAt <= latest);
   const outer = termsOf(keys, creator);
-  const terms = { ...outer, ...wanted.terms };
+  // Both add up, so that a copied one would widen the other. The creator's apply in any case.
+  const selects = wanted.terms.resources !== undefined || wanted.terms.labels !== undefined;
+  const inherited = selects ? { ...outer, resources: null, labels: null } : outer;
+  const terms = { ...inherited, ...wanted.terms };
   requireWithin(outer, terms);
   return {
     ...wanted,

@@ -62,7 +62,7 @@ export async function listBackups(
   );
 }
 
-/** Makes the backups of a server expire by then, and returns their ids. */
+/** Makes the backups of a server expire by then, unless they expire at another time. Returns their ids. */
 export async function expireBackups(
   tx: Sql,
   at: { readonly customerId: string; readonly serverId: string; readonly expiresAt: Date },
@@ -70,7 +70,7 @@ export async function expireBackups(
   const rows = await tx.rows<{ id: string }>(
     `update snapshots set expires_at = $expiresAt
       where customer_id = $customerId and server_id = $serverId and type = 'backup'
-        and (expires_at is null or expires_at > $expiresAt)
+        and expires_at is null
      returning id`,
     at,
   );

@@ -129,8 +129,10 @@ export async function replaceOperation(
      on conflict (server_id) do update
        set id = excluded.id, kind = excluded.kind, step = excluded.step, attempts = 0, tried_hosts = '{}',
            placed_at = excluded.placed_at, last_fault = null, cause = null, action_id = excluded.action_id,
-           payload_sealed = excluded.payload_sealed, snapshot_id = null, due_at = excluded.due_at,
-           created_at = excluded.created_at`,
+           payload_sealed = excluded.payload_sealed, due_at = excluded.due_at,
+           created_at = excluded.created_at,
+           -- A first install that continues elsewhere is still from its snapshot.
+           snapshot_id = case when excluded.kind = 'provision' then operations.snapshot_id end`,
     operation,
   );
 }

@@ -42,7 +42,9 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'images.delete': destroys((name) => `delete ${name}`),
   'ssh_keys.create': ADDS,
   'ssh_keys.delete': destroys((name) => `delete ${name}`),
-  'tokens.update': CHANGES,
+  'tokens.update': mayDestroy((name, given) =>
+    given.limits ? `narrow the limits of ${name} for good` : null,
+  ),
   'tokens.delete': destroys((name) => `revoke ${name} immediately`),
   'topups.create': ADDS,
   'volumes.create': ADDS,
@@ -58,9 +60,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'snapshots.delete': destroys((name) => `delete ${name}`),
   'backup_policies.replace': mayDestroy((name, given) => {
     if (given.enabled === false) return `stop the backups of ${name}`;
-    return given.keep === undefined
-      ? null
-      : `delete all but the latest ${String(given.keep)} backups of ${name}`;
+    return `delete all but the latest ${String(given.keep ?? 7)} backups of ${name}`;
   }),
   'firewall_groups.create': ADDS,
   'firewall_groups.update': CHANGES,

@@ -9,6 +9,7 @@ import type { ScopedActor, Service } from '../../context.ts';
 import { loadRules, type Rules, requireAllowed, requireOpen } from '../../rules/rules.ts';
 import { priceWithAnnouncement } from '../../servers/billing/price.ts';
 import { requireOperation } from '../../tokens/limits/active.ts';
+import { isMasked, withoutAccountNumbers } from '../../tokens/limits/mask.ts';
 import { smallestTopup } from '../../topups/offer.ts';
 import { makeQuoteId } from './id.ts';
 import { type OperationPrice, REHEARSALS, type Rehearsal } from './rehearse.ts';
@@ -102,6 +103,7 @@ async function findRefusal(actor: ScopedActor, conditions: QuoteConditions): Pro
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error instanceof InvalidRequest) return rejectParams(error);
+    if (isMasked(actor)) return withoutAccountNumbers(error) as Failure;
     return scopeCovers(actor.scope, 'billing') ? error : withoutBalance(error);
   }
 }

@@ -179,7 +179,8 @@ async function listCyclesAfter(tx: Sql, server: ServerRow, since: Date): Promise
   let anchorDay = await readAnchorDay(tx, id);
   while (charged !== undefined && end > since) {
     const start = addMonths(end, -months, anchorDay);
-    const rest = end === server.paid_until ? paidSinceResize(server) : null;
+    const known = end === server.paid_until ? paidSinceResize(server) : null;
+    const rest = known && known.from >= start ? known : null;
     const cents = rest?.cents ?? charged.amount_cents;
     cycles.push({ cycle, start: rest?.from ?? start, end, cents });
     cycle -= 1;

@@ -135,7 +135,9 @@ export async function priceResize(
   if (end <= now) return { ...price, dueCents: 0n, paid: null };
   const start = addMonths(end, -months, await readAnchorDay(tx, server.id));
   const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
-  const before = paidSinceResize(server) ?? { from: start, cents: server.price_cents_cycle };
+  const known = paidSinceResize(server);
+  // A time before the cycle says nothing about it.
+  const before = known && known.from >= start ? known : { from: start, cents: server.price_cents_cycle };
   const beforeCents = mulDiv(before.cents, leftMs(end, now), leftMs(end, before.from), 'down');
   return { ...price, paid: { from: now, cents }, dueCents: cents - beforeCents };
 }

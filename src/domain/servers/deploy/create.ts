@@ -10,7 +10,7 @@ import type { CustomerActor, Service } from '../../context.ts';
 import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
 import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
-import { requireInsideNew } from '../../tokens/limits/active.ts';
+import { requireInsideNew, requireOperation } from '../../tokens/limits/active.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
 import { type Deployed, deploy } from './deploy.ts';
@@ -160,6 +160,9 @@ export async function checkOrder(
   const sshKeys = keys.map(
     (id) => findOrderKey(facts, id) ?? unknownReference(`ssh_keys.${firstUnknown(body, facts)}`),
   );
+  // An order does not go around limits on these.
+  if (body.volumes?.length) requireOperation(actor.limits, 'volumes.attach');
+  if (snapshot) requireOperation(actor.limits, 'servers.restore');
   requireInsideNew(actor.limits, { labels: body.labels ?? {}, ...(region === null ? {} : { region }) });
   requireCompatible(service, facts, image?.type);
   if (body.image !== undefined) requireCloudInit(snapshot ?? facts, userData);

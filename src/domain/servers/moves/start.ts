@@ -66,7 +66,8 @@ async function startQueuedMove(service: Service, serverId: string): Promise<Task
 
 /** Whether nothing on the server is in progress that the move would disturb. */
 async function isIdle(tx: Sql, server: ServerRow, now: Date): Promise<boolean> {
-  if (!MOVABLE.includes(server.status) || pendingFreezeChange(server)) return false;
+  if (!MOVABLE.includes(server.status) || server.never_started) return false;
+  if (pendingFreezeChange(server)) return false;
   if (await hasOperation(tx, server.id)) return false;
   return !(await hasSnapshotInProgress(tx, server.id, new Date(now.getTime() - MINUTE_MS)));
 }

@@ -16,6 +16,7 @@ import type { MachineState, PowerAction } from '../../../ports/compute.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { hasDetachingVolume } from '../../../store/volumes/changes.ts';
 import type { Service } from '../../context.ts';
+import { deferForSnapshot } from '../../snapshots/ensure.ts';
 import { completeOperation, failOperation } from './complete.ts';
 import {
   callDriver,
@@ -36,6 +37,8 @@ const VOLUME_DETACH_WAIT_MS = 15 * SECOND_MS;
 const MACHINE_ABSENT = 'the host does not have this machine';
 
 export async function shutDown(service: Service, operation: OperationRow): Promise<void> {
+  // A resize waits for snapshots, and the machine would be off meanwhile.
+  if (operation.kind === 'resize' && (await deferForSnapshot(service, operation))) return;
   const fault = await setPower(service, operation, 'acpi');
   const next = { step: 'wait_off', inMs: POLL_INTERVAL_MS, placedAt: service.clock.now() } as const;
   await advanceAfterCall(service, operation, fault, next);

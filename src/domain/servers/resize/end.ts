@@ -32,7 +32,9 @@ export async function keepNewPlan(
   now: Date,
 ): Promise<void> {
   await lockBalance(tx, server.customer_id);
-  await setReservedSize(tx, { id: server.id, ramMb: size.ramMb, diskGb: server.disk_gb });
+  // A shared disk was not reserved, so that its size is recorded only now.
+  const diskGb = Math.max(server.disk_gb, size.diskGb);
+  await setReservedSize(tx, { id: server.id, ramMb: size.ramMb, diskGb });
   await auditServer(tx, server, 'server.resize', now);
   const cents = -BigInt(dueCents);
   if (cents > 0n) await refundResize(tx, server, { id, cents, description, failed: false }, now);

@@ -23,7 +23,7 @@ export async function requireRoom(
   growth: Growth,
 ): Promise<void> {
   if (await fitsOnOwnHost(tx, server.id, { ...growth, locks: false })) return;
-  if (service.compute.moves === null) outOfStock();
+  if (service.compute.moves === null || server.never_started) outOfStock();
   const sizes = { ramMb: server.ram_mb + growth.ramMb, diskGb: ownDiskGb(server) + growth.diskGb };
   if (!(await findResizeTarget(tx, server.id, { ...targetNeeds(service, growth), ...sizes, locks: false })))
     outOfStock();
@@ -45,7 +45,7 @@ export async function reserveRoom(
     const diskGb = server.disk_gb + growth.diskGb;
     return await setReservedSize(tx, { id, ramMb, diskGb });
   }
-  if (service.compute.moves === null) outOfStock();
+  if (service.compute.moves === null || server.never_started) outOfStock();
   const volumes = await lockVolumesOf(tx, id);
   const volumesGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), 0);
   const diskGb = ownDiskGb(server) + growth.diskGb + volumesGb;

@@ -45,6 +45,9 @@ export async function resizeMachine(service: Service, operation: OperationRow): 
 
 /** The machine is asked for its size, because a call that seemed lost may have enlarged its disk. */
 export async function undoResize(service: Service, operation: OperationRow): Promise<void> {
+  // It failed before its move began.
+  const move = await findMove(service.db, operation.server_id);
+  if (move?.state === 'copying') return await advance(service, operation, { step: 'keep' });
   const payload = resizePayload(service, operation);
   const { cpu, ramMb, diskGb } = payload.previous;
   let hasGb = diskGb;

@@ -84,7 +84,8 @@ async function saved({ tx }: Run, policy: BackupPolicyRow): Promise<BackupPolicy
 async function beginOrSkip(run: Run, policy: BackupPolicyRow, dueAt: Date): Promise<BackupPolicyRow | null> {
   const { tx, server, now } = run;
   const later = { ...policy, next_at: nextBackupAt(server.id, policy, now) };
-  if (PAUSING_STATUSES.includes(server.status)) return later;
+  // The disk of a server that was never started is only its image.
+  if (PAUSING_STATUSES.includes(server.status) || server.never_started) return later;
   if (now >= backupWindow(dueAt).end) {
     return await recordMisses(run, later, 'missed', countMissed(policy, dueAt, now));
   }

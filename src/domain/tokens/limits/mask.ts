@@ -3,6 +3,7 @@
  * request is replaced by an id that nothing has. So the verb answers as it does for a missing resource,
  * in its own order of checks and with the same work, and no verb needs to know about it.
  */
+import { Failure } from '../../../kernel/fail.ts';
 import { formatId, ID_PREFIXES, type IdKind, newId, parseId } from '../../../kernel/ids.ts';
 import { COVERED_KINDS, TEXT_FIELDS } from '../../../spec/token-limits.ts';
 import { findInside } from '../../../store/customers/reach.ts';
@@ -62,4 +63,13 @@ function mapText(text: string, map: MapId): string {
     if (id !== undefined) return map(text, kind, id);
   }
   return text;
+}
+
+/** Leaves out numbers that tell of the whole account: the balance, and what counts against its quotas. */
+export function withoutAccountNumbers(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { have: _have, deficit: _deficit, used: _used, ...rest } = error.extras;
+  if (error.code === 'insufficient_balance') return new Failure(error.code, rest);
+  const isOfToken = String(error.extras.field ?? '').startsWith('limits.');
+  return error.code === 'limit_reached' && !isOfToken ? new Failure(error.code, rest) : error;
 }

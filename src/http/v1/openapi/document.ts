@@ -15,7 +15,7 @@ import { ERROR, HEADERS, PARAMETERS, TAG_DESCRIPTIONS } from './components.ts';
 import { streamContent, WEBHOOKS } from './events.ts';
 import { objectSchemas, withRefs } from './objects.ts';
 
-const VERSION = '1.6.0';
+const VERSION = '1.7.0';
 
 type Json = Record<string, unknown>;
 

@@ -3,6 +3,7 @@
 import { quoteObject } from '../../../domain/billing/quotes/object.ts';
 import { type QuoteRequest, quote } from '../../../domain/billing/quotes/quote.ts';
 import type { ScopedActor, Service } from '../../../domain/context.ts';
+import { isMasked } from '../../../domain/tokens/limits/mask.ts';
 import { type ErrorItem, invalidRequest } from '../../../kernel/fail.ts';
 import { QUOTABLE, Quote, QuoteBody, type QuotedOperation } from '../../../spec/schemas/quote.ts';
 import { describeRefusal } from '../error-response.ts';
@@ -35,7 +36,9 @@ const CHECKS = Object.fromEntries(
 
 async function answerQuote(service: Service, actor: ScopedActor, request: QuoteRequest): Promise<Quote> {
   const quoted = await quote(service, actor, request);
-  return { ...quoteObject(quoted, actor.scope), ...describeRefusal(quoted.refusal) };
+  // The balance is not for a token that reaches a part of the account.
+  const scope = isMasked(actor) ? 'read' : actor.scope;
+  return { ...quoteObject(quoted, scope), ...describeRefusal(quoted.refusal) };
 }
 
 /** Validates `params` as the body of the operation's own request. */

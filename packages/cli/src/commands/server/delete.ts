@@ -12,7 +12,7 @@ export const remove = command({
   name: 'server delete',
   aliases: ['rm', 'destroy'],
   about: 'Delete a server and its disk permanently',
-  help: 'Its volumes and snapshots are kept. Only a server that was never running is refunded.',
+  help: 'Its volumes and snapshots are kept. Only a server whose install has not ended is refunded.',
   operations: ['servers.delete', ...FIND_SERVER, ...WAIT_OPERATIONS],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: { yes: YES_OPTION, ...WAIT_OPTIONS },
