@@ -24,7 +24,7 @@ export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
     propertyRuns: 20,
     testMaxS: 4 * MINUTE_S,
     processMaxS: 5 * MINUTE_S,
-    totalMaxS: 10 * MINUTE_S,
+    totalMaxS: 15 * MINUTE_S,
   },
   full: {
     processes: 2,

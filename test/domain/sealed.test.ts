@@ -5,6 +5,7 @@ import { requestReset } from '../../src/domain/customers/reset-password.ts';
 import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
 import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
 import { createWebhook } from '../../src/domain/webhooks/change.ts';
@@ -41,6 +42,8 @@ async function storeTwoOfEach(): Promise<void> {
   for (const { shown } of servers) await rescueServer(service, actor, shown);
   for (const n of [1, 2]) {
     await createWebhook(service, actor, { url: `https://example.com/${n}`, events: ['*'] });
+    const limits = { ip_cidrs: [`192.0.2.${n}/32`] };
+    await createTokenByToken(service, { ...actor, scope: 'write' }, { name: 'ci', scope: 'read', limits });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);

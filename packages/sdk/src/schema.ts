@@ -1454,7 +1454,9 @@ export interface components {
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";
@@ -1551,7 +1553,9 @@ export interface components {
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";
@@ -1654,7 +1658,9 @@ export interface components {
             suspended_reason: "balance" | "not_renewed" | "operator" | "negative_balance" | null;
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";
@@ -1814,7 +1820,9 @@ export interface components {
             };
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";
@@ -1902,7 +1910,9 @@ export interface components {
             deprecated_at: string | null;
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";
@@ -2052,7 +2062,9 @@ export interface components {
             };
             /** @description What runs on it. In the response that began it, it may have ended. */
             action: {
+                /** @example act_aaaqk3m7qzb5x2l6v4t7n8wyja */
                 id: string;
+                /** @example server.create */
                 command: string;
                 /** @enum {string} */
                 status: "running" | "success" | "error";

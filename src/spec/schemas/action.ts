@@ -52,8 +52,8 @@ export type Action = Static<typeof Action>;
 /** `action` of a resource. */
 export const ActionSummary = Type.Object(
   {
-    id: Type.String(),
-    command: Type.Unsafe<ActionCommand>({ type: 'string' }),
+    id: Type.String({ examples: ['act_aaaqk3m7qzb5x2l6v4t7n8wyja'] }),
+    command: Type.Unsafe<ActionCommand>({ type: 'string', examples: ['server.create'] }),
     status: oneOf(ACTION_STATUSES),
     progress: Type.Integer(),
   },

@@ -158,7 +158,7 @@ describe('an image', () => {
     assert.deepEqual(await getImage(world.service, actor, bsd), {
       ...{ id: bsd, object: 'image', type: 'official', name: null, family: 'freebsd', version: 'x' },
       ...{ variant: 'minimal', arch: ['arm64'], size_gb: 1.5, cloud_init: false },
-      ...{ released_at: '2025-08-09', deprecated_at: null },
+      ...{ released_at: '2025-08-09', deprecated_at: null, action: null },
     });
     assert.equal((await getImage(world.service, actor, own)).name, 'mine');
     for (const id of hidden) await assert.rejects(getImage(world.service, actor, id), MISSING, id);

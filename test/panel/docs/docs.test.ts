@@ -132,7 +132,7 @@ describe('the reference', () => {
     assert.match(part('the-firewall-group-object'), /<code>rules\[\]\.proto<\/code>/);
     assert.match(
       part('the-event-object'),
-      /data\.server<\/code><\/th><td><a href="\/docs\/api\/servers#the-server-object"/,
+      /data\.server<\/code><td><a href="\/docs\/api\/servers#the-server-object"/,
     );
   });
 

@@ -116,7 +116,8 @@ describe('createServer', () => {
       auto_renew: false,
     });
     assert.deepEqual(server, await getServer(world.service, actor, server.id));
-    const { id, created_at, updated_at, paid_until, ...rest } = server;
+    const { id, created_at, updated_at, paid_until, action, ...rest } = server;
+    assert.equal(action?.command, 'server.create');
     assert.match(id, /^srv_[a-z2-7]{26}$/);
     assert.equal(created_at, updated_at);
     assert.equal(paid_until, '2030-04-30T12:00:00Z');
@@ -127,6 +128,7 @@ describe('createServer', () => {
       plan: 's1',
       region: 'par',
       image: official,
+      disk_gb: 10,
       ipv4: null,
       ipv6: null,
       ssh_keys: [key.id],
