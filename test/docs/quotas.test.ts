@@ -19,6 +19,7 @@ test('the API guide lists the same quotas as the code', () => {
     `| SSH keys | ${QUOTAS.sshKeys} |`,
     `| API tokens | ${QUOTAS.tokens} |`,
     `| Webhooks | ${QUOTAS.webhooks} |`,
+    `| Alerts | ${QUOTAS.alerts} |`,
     `| Open top-ups | ${QUOTAS.openTopups} |`,
     `| Unpaid top-ups in 24 hours | ${QUOTAS.unpaidTopupsPerDay}, ` +
       `of which ${QUOTAS.unpaidPoolTopupsPerDay} in SOL |`,
