@@ -7,7 +7,7 @@ import { type TSchema, Type } from 'typebox';
 import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
-import { isMasked, maskOutside, withoutAccountNumbers } from '../../domain/tokens/limits/mask.ts';
+import { hideAccount, isMasked, maskOutside } from '../../domain/tokens/limits/mask.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
 import type { ActionCommand } from '../../spec/action-commands.ts';
 import type { ActionSummary } from '../../spec/schemas/action.ts';
@@ -179,18 +179,11 @@ async function runVerb(
   const { route, checkBody } = prepared;
   const call = buildCall(admitted, prepared, actor, content);
   if (route.method !== 'GET' && !content.upload) requireBody(checkBody, content.body);
-  const result = await (isMasked(actor) ? runMasked(route, call) : route.run(call));
+  const result = await (isMasked(actor)
+    ? hideAccount(async () => await route.run(await maskCall(call)))
+    : route.run(call));
   if (route.list) return listEnvelope(admitted.edge, route, call, result as ListPage<unknown>);
   return (result ?? {}) as object;
-}
-
-/** Runs the verb for a limited token, which learns nothing about the rest of the account. */
-async function runMasked(route: Route, call: Call): Promise<unknown> {
-  try {
-    return await route.run(await maskCall(call));
-  } catch (error) {
-    throw withoutAccountNumbers(error);
-  }
 }
 
 /** Hides the resources that a limited token cannot reach. */

@@ -65,6 +65,15 @@ function mapText(text: string, map: MapId): string {
   return text;
 }
 
+/** Runs the verb of a limited token, whose refusals tell nothing about the rest of the account. */
+export async function hideAccount<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw withoutAccountNumbers(error);
+  }
+}
+
 /** Leaves out numbers that tell of the whole account: the balance, and what counts against its quotas. */
 export function withoutAccountNumbers(error: unknown): unknown {
   if (!(error instanceof Failure)) return error;

@@ -34,7 +34,8 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     description:
       'Permanently deletes a server, in any status, unless it is protected. The status is `destroying` ' +
       'until the disk is wiped; then we send `server.destroyed` and the server no longer exists. Its ' +
-      'volumes are detached and its snapshots are kept. A server whose install has not ended is refunded in full.',
+      'volumes are detached and its snapshots are kept. A server whose install has not ended is ' +
+      'refunded in full.',
     status: 202,
     errorStatuses: [409],
     audit: 'server.destroy',
