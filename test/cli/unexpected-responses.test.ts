@@ -11,6 +11,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 import { type Cli, createCli } from './support/run-cli.ts';
 
 const ID = 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja';
+const ACTION = 'act_aaaqk3m7qzb5x2l6v4t7n8wyja';
 const SERVER = { id: ID, object: 'server', name: 'web-1', status: 'running' };
 const refusal = (code: string, errors: readonly object[] = []) => ({
   error: { code, message: `refused: ${code}`, request_id: 'req_1', errors },
@@ -94,19 +95,24 @@ describe('skerry with unusual responses', () => {
     for (const isLost of [false, true]) {
       let deletions = 0;
       let polls = 0;
-      const deleting = { ...SERVER, status: 'destroying' };
+      const action = { id: ACTION, command: 'server.delete', status: 'running', progress: 0 };
+      const deleting = { ...SERVER, status: 'destroying', action };
       answer = (request, response) => {
         if (request.method === 'DELETE') {
           deletions += 1;
           if (!isLost) return json(response, 202, deleting);
           return deletions === 1 ? request.socket.destroy() : json(response, 409, refusal('conflict_state'));
         }
+        if (request.url?.includes('/events')) return json(response, 404, refusal('not_found'));
+        if (request.url?.includes(ACTION)) {
+          polls += 1;
+          return json(response, 200, { ...action, steps: [], status: polls < 3 ? 'running' : 'success' });
+        }
         if (!request.url?.includes(ID)) {
           return json(response, 200, { object: 'list', data: [SERVER], has_more: false });
         }
         if (deletions === 0) return json(response, 200, SERVER);
-        polls += 1;
-        return polls < 3 ? json(response, 200, deleting) : json(response, 404, refusal('not_found'));
+        return json(response, polls < 3 ? 200 : 404, polls < 3 ? deleting : refusal('not_found'));
       };
       const { code, stderr } = await cli('server', 'delete', ID, '--yes');
       assert.deepEqual([code, stderr, polls], [0, '', 3]);

@@ -1,5 +1,6 @@
 /** Waits for the action that a call began, by the event stream, and shows its progress to a person. */
-import { type Action, type ActionSummary, WaitTimeoutError } from '@skerry/sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Action, type ActionSummary, mayPass, WaitTimeoutError } from '@skerry/sdk';
 import type { Context } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { type PollOptions, type WaitFlags, waitWithProgress } from './wait.ts';
@@ -9,6 +10,7 @@ export const WAIT_OPERATIONS = ['events.stream', 'actions.get'] as const;
 
 /** Between two looks at the progress: only a terminal shows it. */
 const LOOK_MS = 1_000;
+const TIMEOUT_MS = 10 * 60_000;
 const BAR_CHARS = 20;
 
 /** A resource in the response of the call that began its action. */
@@ -37,7 +39,7 @@ export async function waitForBegun<T extends Begun>(
   const wait = async (options: PollOptions): Promise<T> => {
     const failed = await awaitEnd(context, begun, name, options);
     // A person and a script need the state at the end, also after a failure.
-    const reading = refresh(options.signal);
+    const reading = readPatiently(() => refresh(options.signal), options);
     last = (await (failed === null ? reading : reading.catch(() => null))) ?? last;
     if (failed !== null) throw failed;
     return last;
@@ -53,6 +55,22 @@ export async function waitForBegun<T extends Begun>(
   return last;
 }
 
+/** Reads the state at the end. An outage is waited out, like one before. */
+async function readPatiently<T>(
+  read: () => Promise<T>,
+  { signal, timeoutMs = TIMEOUT_MS }: PollOptions,
+): Promise<T> {
+  const deadlineMs = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (signal.aborted || !mayPass(error) || Date.now() > deadlineMs) throw error;
+      await sleep(LOOK_MS, undefined, { signal });
+    }
+  }
+}
+
 /** Returns why the action failed; null if it succeeded, or if nothing was to be done. */
 async function awaitEnd(
   { skerry, terminal }: Pick<Context, 'skerry' | 'terminal'>,
@@ -60,7 +78,8 @@ async function awaitEnd(
   name: string,
   { signal, timeoutMs, onLook }: PollOptions,
 ): Promise<Failure | null> {
-  if (action === null) return null;
+  // A service before 1.7 shows none.
+  if (action == null) return null;
   const options = {
     signal,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -80,7 +99,7 @@ async function awaitEnd(
   }
 }
 
-function timedOut(name: string, { command }: ActionSummary, timeoutMs = 600_000): Failure {
+function timedOut(name: string, { command }: ActionSummary, timeoutMs = TIMEOUT_MS): Failure {
   const seconds = Math.round(timeoutMs / 1_000);
   return new Failure(
     'timeout',
