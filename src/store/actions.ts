@@ -1,5 +1,5 @@
 /** Actions: begun, advanced, and ended in the transaction of the work that they describe. */
-import { ID_PREFIXES, parseId } from '../kernel/ids.ts';
+import { ID_PREFIXES, type IdKind, parseId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type {
   ActionCommand,
@@ -111,22 +111,36 @@ export async function findAction(tx: Sql, customerId: string, id: string): Promi
   ]);
 }
 
-const RESOURCE_KINDS = ['server', 'volume', 'snapshot', 'image', 'customImage'] as const;
+/** The resources that have actions, by the kind of their ids. Official images have none. */
+const RESOURCE_KINDS = {
+  server: 'server',
+  volume: 'volume',
+  snapshot: 'snapshot',
+  customImage: 'image',
+} as const satisfies Partial<Record<IdKind, ActionResource>>;
+type ResourceIdKind = keyof typeof RESOURCE_KINDS;
+
+function idKindOf(shown: string): ResourceIdKind | undefined {
+  const kinds = Object.keys(RESOURCE_KINDS) as ResourceIdKind[];
+  return kinds.find((kind) => shown.startsWith(ID_PREFIXES[kind]));
+}
 
 /** Parses the public id of any resource that has actions. */
 function parseResource(shown: string): string | undefined {
-  const kind = RESOURCE_KINDS.find((each) => shown.startsWith(ID_PREFIXES[each]));
+  const kind = idKindOf(shown);
   return kind && parseId(kind, shown);
 }
 
 /** Pages through the customer's actions. Filters: `status`, `command`, `resource`. */
 export async function pageActions(tx: Sql, customerId: string, page: PageRequest): Promise<Page<ActionRow>> {
+  const kind = idKindOf(page.filter.resource ?? '');
+  const ofKind = kind ? ` and resource_kind = '${RESOURCE_KINDS[kind]}'` : '';
   return await readPage<ActionRow>(
     tx,
     {
       columns: COLUMNS,
       from: 'actions',
-      where: 'customer_id = $customerId',
+      where: `customer_id = $customerId${ofKind}`,
       values: { customerId },
       sorts: BY_CREATION,
       filters: {

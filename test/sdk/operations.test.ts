@@ -47,7 +47,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   keys: ['k_1', 'k_2'],
   token: 'tok_1',
   topup: { credited: 'top_1', open: 'top_2' },
-  volume: { attached: 'vol_1', detached: 'vol_2', spare: 'vol_3' },
+  volume: { attached: 'vol_1', detached: 'vol_2', spare: 'vol_3', ordered: 'vol_4' },
   snapshot: 'snap_1',
   group: { applied: 'fwg_1', idle: 'fwg_2' },
   rule: { ofApplied: 'fwr_1', ofIdle: 'fwr_2' },

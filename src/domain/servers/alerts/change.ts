@@ -73,6 +73,7 @@ export async function updateAlert(
   const id = parseId('alert', shownId) ?? notFound('alert');
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
+    if (!(await findRow(tx, customerId, id))) notFound('alert');
     const serverIds = await requireServers(tx, customerId, body.servers);
     const current = (await lockAlert(tx, customerId, id)) ?? notFound('alert');
     const rule = ruleFrom(body, current);

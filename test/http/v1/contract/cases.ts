@@ -38,7 +38,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       protection: { delete: false, rebuild: false },
       start: true,
       firewall_groups: [group.applied],
-      volumes: [volume.spare],
+      volumes: [volume.ordered],
       quote: quote.order,
       max_price_usd: 1_000,
     },

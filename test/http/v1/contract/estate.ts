@@ -43,7 +43,13 @@ export interface Estate {
   readonly token: string;
   readonly topup: { readonly credited: string; readonly open: string };
   /** `attached` is attached to the running server. */
-  readonly volume: { readonly attached: string; readonly detached: string; readonly spare: string };
+  readonly volume: {
+    readonly attached: string;
+    readonly detached: string;
+    readonly spare: string;
+    /** For an order. */
+    readonly ordered: string;
+  };
   /** A ready snapshot of the running server. */
   readonly snapshot: string;
   /** `applied` is applied to the running server. It has one rule, like `idle`. */
@@ -79,6 +85,7 @@ export async function makeEstate(world: World): Promise<Estate> {
     attached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
     detached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
     spare: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
+    ordered: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
   };
   await make(`/volumes/${volume.attached}/attach`, { server: running });
   const snapshot = (await make(`/servers/${running}/snapshots`)).id;

@@ -113,8 +113,11 @@ describe('an id of another customer', () => {
       [headers.get('x-request-id')],
     );
     if (!route.audit) return assert.deepEqual(rows, [], route.id);
-    assert.equal(rows.length, 1, route.id);
-    const [row = {}] = rows;
+    // An order also attaches its volumes.
+    const [row = {}, ...more] = rows.filter(
+      ({ resource }) => route.id !== 'servers.create' || resource?.startsWith('srv_'),
+    );
+    assert.deepEqual(more, [], route.id);
     const { action, result, actor_session, ip_country } = row;
     assert.deepEqual([action, result, actor_session, ip_country], [route.audit, 'ok', null, 'XX'], route.id);
     assert.ok(row.actor_token && row.customer_id, route.id);

@@ -63,6 +63,7 @@ describe('every operation with a limited token', () => {
       for (const place of coveredPlaces(one)) {
         const answer = await assertOutside(route, one, place);
         if (place.in === 'path') assertApiError(answer, 404, 'not_found');
+        else if (!isReachableOperation(route.id)) assertApiError(answer, 403, 'forbidden_scope');
         else if (place.in === 'filter') assert.deepEqual(answer.body.data, [], route.id);
         else assert.ok(answer.status === 404 || [403, 422].includes(answer.status), answer.text);
       }
