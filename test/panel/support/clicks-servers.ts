@@ -63,7 +63,7 @@ export const SERVER_CLICKS: readonly Click[] = [
     form: ['/servers/{id}/resize', 'resize'],
     once: 'server.resize',
     at: (estate) => running(estate, '/resize'),
-    fields: { plan: 's2', restart: 'on' },
+    fields: { plan: 's3', restart: 'on' },
   },
   {
     form: ['/servers/{id}/rebuild', 'rescue'],
