@@ -51,8 +51,7 @@ export const EFFECTS = {
   ],
   'a receiver that is gone': ['webhooks.send', 'mailer.send', 'webhooks', 'mails', 'deliveries'],
   'a backup': [
-    ...['compute.snapshot', 'compute.removeSnapshot', 'backup_policies', 'snapshots', 'actions', 'tasks'],
-    ...['events', 'audit_events'],
+    ...['compute.snapshot', 'backup_policies', 'snapshots', 'actions', 'tasks', 'events', 'audit_events'],
   ],
   'an alert that fires': [
     ...['mailer.send', 'webhooks.send', 'alerts', 'alert_servers', 'alert_firings', 'events', 'mails'],
