@@ -101,7 +101,7 @@ const SCENARIOS: readonly Scenario[] = [
       await letServerEnd(context);
       assert.deepEqual((await context.api.get('/servers')).body.data, []);
       assert.deepEqual((await readLedger(context)).slice(1), ['charge -7.35']);
-      assertEventsDelivered(context, { 'server.suspended': 1, 'server.destroyed': 1 });
+      assertEventsDelivered(context, { 'server.suspended': 1, 'server.destroyed': 1, 'action.success': 2 });
       // Expiry notice, suspension, three warnings, destruction.
       await assertMails(context, 6);
     },
@@ -122,6 +122,8 @@ const SCENARIOS: readonly Scenario[] = [
       assertEventsDelivered(context, {
         ...{ 'server.created': 1, 'server.running': 2, 'billing.charged': 2 },
         ...{ 'billing.low_balance': 2, 'server.suspended': 2, 'topup.pending': 1, 'topup.confirmed': 1 },
+        // The order, two suspensions, and the end of one.
+        'action.success': 4,
       });
       await assertMails(context, 5);
     },
@@ -138,7 +140,7 @@ const SCENARIOS: readonly Scenario[] = [
         body.data.map(({ active }: { active: boolean }) => active),
         [true, false],
       );
-      assertEventsDelivered(context, { 'server.rebooted': 2 });
+      assertEventsDelivered(context, { 'server.rebooted': 2, 'action.success': 2 });
       // The webhook was announced, and then paused.
       await assertMails(context, 2);
     },

@@ -24,6 +24,9 @@ export function byLevel<T>(values: Record<TestLevel, T>): T {
 /** The rotation of this run, from SKERRY_TEST_ROTATION or random. Failures print it. */
 export const ROTATION = Number(process.env.SKERRY_TEST_ROTATION ?? Math.floor(Math.random() * 1_000_000));
 
+/** Files take turns by the remainder of 2 or 3. With the same remainder, a file would always choose the same items. */
+const ITEM_ROTATION = Math.floor(ROTATION / 6);
+
 /** Returns every item of a long list in `test:full`, and every Nth item, rotating, in `npm test`. */
 export function sampleOneIn<T>(all: readonly T[], every: number): readonly T[] {
   return rotate(all, { sample: every, full: 1, soak: 1 });
@@ -32,5 +35,5 @@ export function sampleOneIn<T>(all: readonly T[], every: number): readonly T[] {
 /** Returns one item in N of a long list, with N by level. The items rotate from run to run. */
 export function rotate<T>(all: readonly T[], oneIn: Record<TestLevel, number>): readonly T[] {
   const every = oneIn[LEVEL];
-  return all.filter((_, index) => index % every === ROTATION % every);
+  return all.filter((_, index) => index % every === ITEM_ROTATION % every);
 }
