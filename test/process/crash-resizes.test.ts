@@ -13,6 +13,8 @@ import { type KillScenario, scenariosOfRun, testKillPlaces } from './kill-places
 const BETA = { 'x-service-beta': 'true' };
 /** Longer than a copy takes. */
 const COPY_S = 30;
+/** All memory of a simulated host. */
+const HOST_RAM_MB = '524288';
 
 const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
   {
@@ -97,6 +99,6 @@ async function fillHost(context: ScenarioContext): Promise<void> {
   const id = (await api.get('/servers')).body.data[0].id;
   const shown = await runSkerryd(['servers', 'show', id], context.settings);
   const [, name = ''] = /^host +(\S+)/m.exec(shown.stdout) ?? assert.fail(shown.stdout);
-  const set = await runSkerryd(['hosts', 'set', name, '--reserve-ram-mb', '100000000'], context.settings);
+  const set = await runSkerryd(['hosts', 'set', name, '--reserve-ram-mb', HOST_RAM_MB], context.settings);
   assert.equal(set.code, 0, set.stderr);
 }
