@@ -83,6 +83,9 @@ export class SampleResources {
         const body = { name, metric: 'cpu_pct', value: 90, servers: [await this.#runningServer()] };
         return { alr_: (await post('/alerts', body)).id };
       }
+      case 'act_':
+        await this.#runningServer();
+        return { act_: expectSuccess(await this.#api.get('/actions')).data[0].id };
       case 'tok_':
         return { tok_: (await post('/account/tokens', { name, scope: 'read' })).id };
       case 'top_':

@@ -91,9 +91,9 @@ describe('the Ansible modules for resources', { skip: SKIP_SLOW }, () => {
       await refuse('volume', { name: 'big', state: 'attached', server: 'db' }),
       /^server: .*"db" not found$/,
     );
-    assert.match(
+    assert.equal(
       await refuse('volume', { name: 'big', state: 'attached', server: 'web-1' }),
-      /server: invalid_value/,
+      'server: the volume big is in zrh, but the server web-1 is in par',
     );
     assert.match(await refuse('volume', { name: 'big', server: 'web-1' }), /^server is allowed only with/);
   });
