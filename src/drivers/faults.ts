@@ -32,6 +32,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       rebuild: true,
       restore: true,
       resize: true,
+      setIso: true,
       rescue: true,
       console: true,
       sample: true,

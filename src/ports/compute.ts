@@ -8,12 +8,12 @@ import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
-import type { MachineSpec, VolumeSpec } from './machine-spec.ts';
+import type { IsoDrive, MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
 import type { Filter } from './network.ts';
 
 export type { BaseImage, BaseImages, StoredDisk } from './base-images.ts';
-export type { MachineImage, MachineSpec, VolumeSpec } from './machine-spec.ts';
+export type { IsoDrive, MachineImage, MachineSpec, VolumeSpec } from './machine-spec.ts';
 
 /**
  * `acpi` asks the guest to shut down; a guest that ignores it stays on. `on` applies to a machine that is
@@ -217,6 +217,12 @@ export interface ComputeDriver {
    * room.
    */
   resize(id: string, size: MachineSize): Promise<{ readonly diskGb: number }>;
+  /**
+   * Changes the medium in the drive at once, also of a machine that is on, and what it boots first from its
+   * next boot on. A rebuild or restore keeps the medium and boots the disk first. While the drive has one,
+   * the machine cannot be moved. The rescue system boots in any case.
+   */
+  setIso(id: string, drive: IsoDrive): Promise<void>;
   /** Boots the rescue system from any state, unless the machine already runs it with this password. */
   rescue(id: string, access: RescueAccess): Promise<void>;
   /**

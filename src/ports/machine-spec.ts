@@ -53,6 +53,14 @@ export interface MachineImage {
   readonly base: string | null;
 }
 
+/** The drive for a customer's ISO images, next to the drive of the image that it was installed from. */
+export interface IsoDrive {
+  /** Null: the drive is empty. */
+  readonly iso: MachineImage['iso'];
+  /** What it boots first; the other follows if that does not boot. */
+  readonly boot: 'disk' | 'iso';
+}
+
 export interface VolumeSpec {
   readonly id: string;
   readonly sizeGb: number;

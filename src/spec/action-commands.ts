@@ -40,6 +40,9 @@ export const ACTION_STEPS = {
     step('resize', 20, 'resize', 'copy', 'take_over'),
     step('boot', 80, 'wait_on'),
   ],
+  'server.insert_iso': [step('drive', 0, 'change_iso', 'empty_drive')],
+  'server.eject_iso': [step('drive', 0, 'change_iso', 'empty_drive')],
+  'server.set_boot': [step('boot_order', 0, 'change_iso', 'empty_drive')],
   'server.rebuild': REINSTALL,
   'server.restore': REINSTALL,
   // By the billing cycle or the operator.

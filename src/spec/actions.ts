@@ -52,6 +52,10 @@ export const ACTIONS = [
   'server.start',
   'server.restore',
   'server.resize',
+  'server.insert_iso',
+  'server.eject_iso',
+  // The boot order that an update changed could not be set.
+  'server.set_boot',
   'server.set_rdns',
   'server.freeze',
   // A legal hold.

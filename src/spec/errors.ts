@@ -184,6 +184,8 @@ export const FAILURES = {
   /** A resource in a body, in a state that does not allow the request. */
   not_ready: failure(200, 'unprocessable', 'The resource is not ready.', { issue: 'wrong_state' }),
   in_use: failure(200, 'unprocessable', 'The resource is in use.', { issue: 'in_use' }),
+  /** The resource cannot be deleted while another one uses it. */
+  still_in_use: failure(409, 'conflict_state', 'The resource is in use.', { issue: 'in_use' }),
   not_cancellable: failure(200, 'conflict_state', 'Only an unpaid invoice can be canceled.'),
   account_frozen: failure(
     200,

@@ -21,6 +21,16 @@ export const EVENTS = {
     when: 'a server got another plan, or went back to the previous one because the resize failed',
     additive: true,
   },
+  'server.iso_inserted': {
+    key: 'server',
+    when: 'an ISO image was inserted into a server',
+    additive: true,
+  },
+  'server.iso_ejected': {
+    key: 'server',
+    when: 'the ISO image of a server was ejected, or could not be inserted: its drive is empty',
+    additive: true,
+  },
   'server.suspended': {
     key: 'server',
     when: 'the cycle ended and could not be renewed, or the balance stayed negative; the server was stopped',

@@ -11,6 +11,8 @@ export const OPERATIONS = [
   'servers.stop',
   'servers.start',
   'servers.resize',
+  'servers.insert_iso',
+  'servers.eject_iso',
   'servers.console',
   'servers.metrics',
   'servers.set_rdns',

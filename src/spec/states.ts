@@ -25,6 +25,10 @@ export const SERVER_STATUSES = [
 ] as const;
 export type ServerStatus = (typeof SERVER_STATUSES)[number];
 
+/** What a server boots first. */
+export const BOOT_ORDERS = ['disk', 'iso'] as const;
+export type BootOrder = (typeof BOOT_ORDERS)[number];
+
 export const SUSPENDED_REASONS = ['balance', 'not_renewed', 'operator', 'negative_balance'] as const;
 export type SuspendedReason = (typeof SUSPENDED_REASONS)[number];
 
@@ -81,6 +85,9 @@ export const SERVER_ACTIONS = {
   rebuild: ['running', 'stopped'],
   restore: ['running', 'stopped'],
   resize: ['running', 'stopped'],
+  insert_iso: ['running', 'stopped'],
+  eject_iso: ['running', 'stopped'],
+  set_boot: ['running', 'stopped'],
   snapshot: ['running', 'stopped'],
   attach: ['running', 'stopped'],
   // Detaches a volume, or removes the server from a firewall group.
@@ -146,6 +153,9 @@ const ACTION_PHRASES: Record<ServerAction, string> = {
   rebuild: 'rebuild it',
   restore: 'restore a snapshot',
   resize: 'resize it',
+  insert_iso: 'insert an ISO image',
+  eject_iso: 'eject its ISO image',
+  set_boot: 'change its boot order',
   snapshot: 'create a snapshot',
   attach: 'attach a volume',
   detach: 'detach a volume',

@@ -4,6 +4,7 @@ import type { Service } from '../domain/context.ts';
 import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
 import { placeElsewhere, replaceMachine, waitReplaced } from '../domain/servers/lost/place.ts';
+import { changeIso, emptyDrive } from '../domain/servers/iso/steps.ts';
 import { copyMachine, keepMachine, takeOverMachine } from '../domain/servers/moves/steps.ts';
 import {
   enterRescue,
@@ -48,6 +49,8 @@ const STEPS: Record<OperationStep, (service: Service, operations: OperationRow[]
   keep: forEachOperation(keepMachine),
   resize: forEachOperation(resizeMachine),
   undo_resize: forEachOperation(undoResize),
+  change_iso: forEachOperation(changeIso),
+  empty_drive: forEachOperation(emptyDrive),
 };
 
 export function operateJob(service: Service): Job {

@@ -82,6 +82,12 @@ export const EFFECTS = {
   'a resize to another host': [
     ...['compute.resize', 'compute.moves.send', 'compute.moves.takeOver', 'moves', 'servers', 'operations'],
   ],
+  'an ISO image that is inserted, booted, and ejected': [
+    ...['compute.setIso', 'servers', 'operations', 'actions', 'events', 'audit_events', 'idempotency'],
+  ],
+  'an ISO image that cannot be inserted': [
+    ...['compute.setIso', 'servers', 'operations', 'actions', 'events', 'audit_events'],
+  ],
   'a reverse name': ['dns.set', 'published_rdns', 'servers', 'tasks'],
   'the removal of a server with a reverse name': [
     ...['dns.set', 'compute.remove', 'published_rdns', 'servers', 'tasks'],
@@ -118,6 +124,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.restore': 'killed',
   'compute.rescue': 'killed',
   'compute.resize': 'killed',
+  'compute.setIso': 'killed',
   'compute.attach': 'killed',
   'compute.detach': 'killed',
   'compute.grow': 'killed',

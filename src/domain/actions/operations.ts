@@ -26,6 +26,9 @@ const COMMANDS: Readonly<Record<OperationKind, ActionCommand>> = {
   suspend: 'server.suspend',
   move: 'server.move',
   resize: 'server.resize',
+  insert_iso: 'server.insert_iso',
+  eject_iso: 'server.eject_iso',
+  set_boot: 'server.set_boot',
 };
 
 export function commandOf(kind: OperationKind): ActionCommand {

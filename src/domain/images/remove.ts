@@ -8,6 +8,7 @@ import {
   endAllUploads,
   findBlobUsage,
   isDeletedImage,
+  isInsertedImage,
   softDeleteImage,
 } from '../../store/images/images.ts';
 import { enqueueTask, enqueueTasks, type TaskResult } from '../../store/tasks.ts';
@@ -21,7 +22,8 @@ const RECHECK_MS = MINUTE_MS;
 
 /**
  * Deletes the customer's own image. Servers installed from it keep running, and its file stays until they are
- * deleted. Refuses with `not_found`, and an official image with `conflict_state`.
+ * deleted. Refuses with `not_found`, an official image with `conflict_state`, and one that is inserted into a
+ * server with `still_in_use`.
  */
 export async function deleteImage(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const image = readImageId(shownId) ?? notFound('image');
@@ -36,6 +38,9 @@ export async function deleteImage(service: Service, actor: CustomerActor, shownI
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     if (!(await softDeleteImage(tx, actor.customerId, image.id, now))) notFound('image');
+    // Only now: an insertion under way has committed before.
+    if (await isInsertedImage(tx, image.id))
+      fail('still_in_use', { field: '' }, 'A server has this image in its drive. Eject it first.');
     await enqueueTask(tx, { kind: 'image_remove', subject: image.id, now });
     await recordAudit(tx, { actor, action: 'image.delete', resource: shownId }, now);
   });

@@ -40,9 +40,12 @@ export function requireActionAllowed(
 ): void {
   const state = { status: server.status, suspendedReason: server.suspended_reason };
   if (can(state, action)) return;
-  if (action === 'resize') fail('wrong_state', { field: 'status' }, explainDenial(state, action));
+  if (EXPLAINED.includes(action)) fail('wrong_state', { field: 'status' }, explainDenial(state, action));
   fail('conflict_state', {}, explainDenial(state, action));
 }
+
+/** Actions since version 1.7, whose refusals name the field. */
+const EXPLAINED: readonly ServerAction[] = ['resize', 'insert_iso', 'eject_iso', 'set_boot'];
 
 /** A server that is being deleted accepts its deletion again. */
 function requireUnprotected(server: ServerRow, action: ServerAction): void {

@@ -16,6 +16,8 @@ export function serverObject(row: ShownServerRow): Server {
     plan: row.plan_id,
     region: row.region_id,
     image: showImageId({ id: row.image_id, type: row.image_type }),
+    iso: row.iso_image_id === null ? null : formatId('customImage', row.iso_image_id),
+    boot: row.boot,
     disk_gb: row.disk_gb,
     ipv4: ipv4Object(row),
     ipv6: ipv6Object(row),

@@ -1,16 +1,17 @@
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
-import { type ServerRow, updateServer } from '../../store/servers/servers.ts';
+import { findServer, type ServerRow, updateServer } from '../../store/servers/servers.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireOperation } from '../tokens/limits/active.ts';
 import { requireTagCount } from './deploy/inputs.ts';
+import { changeBoot } from './iso/change.ts';
 import { lockServerFor } from './lock-server.ts';
 import { serverObject } from './object.ts';
 
 /**
- * Changes name, tags, labels, protection, or auto_renew; an empty patch changes nothing. A server that waits
- * for the balance becomes `not_renewed` if auto_renew is turned off. Refuses with `not_found`,
- * `conflict_state`, `limit_reached`.
+ * Changes name, tags, labels, protection, auto_renew, or boot; an empty patch changes nothing. A server that
+ * waits for the balance becomes `not_renewed` if auto_renew is turned off. Refuses with `not_found`,
+ * `conflict_state`, `wrong_state`, `limit_reached`.
  */
 export async function patchServer(
   service: Service,
@@ -18,18 +19,23 @@ export async function patchServer(
   shownId: string,
   patch: ServerPatch,
 ): Promise<Server> {
-  return await service.db.transaction(async (tx) => {
+  const { boot, ...fields } = patch;
+  const updated = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     const isProtection = Object.keys(patch).every((name) => name === 'protection');
     const action = isProtection && patch.protection ? 'protect' : 'update';
     const server = await lockServerFor(tx, actor.customerId, shownId, action);
     if (liftsProtection(server, patch)) requireOperation(actor.limits, 'servers.unprotect');
     if (patch.tags) requireTagCount(service, patch.tags);
-    const changed = Object.keys(patch).length > 0 ? applyPatch(server, patch, now) : server;
+    const changed = Object.keys(fields).length > 0 ? applyPatch(server, fields, now) : server;
     if (changed !== server) await updateServer(tx, changed);
+    const boots = boot === undefined || boot === server.boot ? null : boot;
+    if (boots !== null) await changeBoot(tx, service, server, { boot: boots, actor, now });
     await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
-    return serverObject(changed);
+    return serverObject(boots === null ? changed : ((await findServer(tx, server.id)) ?? changed));
   });
+  if (boot !== undefined) service.wake();
+  return updated;
 }
 
 function liftsProtection(server: ServerRow, { protection }: ServerPatch): boolean {
@@ -39,7 +45,7 @@ function liftsProtection(server: ServerRow, { protection }: ServerPatch): boolea
   );
 }
 
-function applyPatch(server: ServerRow, patch: ServerPatch, now: Date): ServerRow {
+function applyPatch(server: ServerRow, patch: Omit<ServerPatch, 'boot'>, now: Date): ServerRow {
   const stopsWaiting = patch.auto_renew === false && server.suspended_reason === 'balance';
   return {
     ...server,

@@ -115,7 +115,8 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
                  when o.kind in ('stop', 'reboot', 'rescue') then s.status <> 'running'
                  when o.kind = 'suspend' then s.status <> 'suspended'
                  when o.kind = 'start' then s.status not in ('stopped', 'suspended')
-                 when o.kind = 'resize' then s.status not in ('running', 'stopped')
+                 when o.kind in ('resize', 'insert_iso', 'eject_iso', 'set_boot')
+                   then s.status not in ('running', 'stopped')
                  when o.kind = 'move' then s.status not in ('running', 'stopped', 'suspended')
                  when o.kind = 'destroy' then s.status <> 'destroying'
                  else s.status in ('provisioning', 'installing', 'destroying') end`,
@@ -130,6 +131,14 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
       where (o.kind in ('rescue', 'rebuild', 'restore', 'resize')) <> (o.payload_sealed is not null)
          or (o.kind = 'provision') <> (o.kind <> 'destroy' and s.first_run_at is null)
          or (o.kind = 'provision' and s.generation <> 1)`,
+  },
+  {
+    name: 'inserted ISO images exist',
+    description: 'every ISO image in a server is an image of its customer that is not deleted, with its file',
+    source: 'servers where iso_image_id is not null',
+    violations: `select s.id from servers s join images i on i.id = s.iso_image_id
+      where s.status <> 'destroying'
+        and (i.customer_id is distinct from s.customer_id or i.deleted_at is not null or i.blob_key is null)`,
   },
   {
     name: 'servers have the text of their keys',

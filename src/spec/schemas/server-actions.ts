@@ -28,6 +28,12 @@ export const ResizeBody = Type.Object(
 );
 export type ResizeBody = Static<typeof ResizeBody>;
 
+export const IsoBody = Type.Object(
+  { image: Type.String({ description: 'Id of an image that you uploaded, `custom_…`.' }) },
+  { additionalProperties: false },
+);
+export type IsoBody = Static<typeof IsoBody>;
+
 export const DeletedServer = Type.Object({
   ...Server.properties,
   refund_usd: { ...Usd, description: 'What came back to your balance. 0 if nothing did.' },

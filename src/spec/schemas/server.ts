@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
-import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
+import { BOOT_ORDERS, SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { ActionSummary } from './action.ts';
 import {
   Id,
@@ -54,6 +54,12 @@ const Name = Type.String({
   examples: ['web-1'],
 });
 
+const Boot = oneOf(BOOT_ORDERS, {
+  description:
+    'What boots first, from the next start or reboot on. `iso` needs an ISO image in the drive. It becomes ' +
+    '`disk` when the image is ejected, and after a rebuild or restore.',
+});
+
 export const Server = Type.Object({
   id: Id('srv_'),
   object: Type.Literal('server'),
@@ -66,6 +72,13 @@ export const Server = Type.Object({
   plan: Type.String(),
   region: Type.String(),
   image: Type.String(),
+  iso: nullable(
+    Type.String({
+      description: 'Your image in the drive for ISO images; see PUT /servers/{id}/iso.',
+      examples: ['custom_aaaqk3m7qzb5x2l6v4t7n8wyja'],
+    }),
+  ),
+  boot: Boot,
   disk_gb: Type.Integer({ description: 'GiB. A resize may leave it below or above the disk of the plan.' }),
   ipv4: nullable(ServerIpv4),
   ipv6: nullable(ServerIpv6),
@@ -152,6 +165,7 @@ export const ServerPatch = Type.Object(
     labels: Type.Optional(Labels),
     auto_renew: Type.Optional(Type.Boolean()),
     protection: Type.Optional(ServerProtectionPatch),
+    boot: Type.Optional(Boot),
   },
   { additionalProperties: false },
 );

@@ -141,7 +141,8 @@ export async function softDeleteImages(tx: Sql, customerId: string, now: Date): 
 export async function purgeImages(tx: Sql, customerId: string): Promise<void> {
   await tx.run(
     `delete from images i where customer_id = $1 and deleted_at is not null and blob_key is null
-        and not exists (select from servers s where s.customer_id = $1 and s.image_id = i.id)`,
+        and not exists (select from servers s where s.customer_id = $1
+                          and (s.image_id = i.id or s.iso_image_id = i.id))`,
     [customerId],
   );
 }

@@ -1,5 +1,6 @@
 /** Customers' own images, the uploads that become them, and the imported disks of official images. */
 import type { Sql } from '../../kernel/sql.ts';
+import type { BootOrder } from '../../spec/states.ts';
 import { parametersFor } from '../parameters.ts';
 import type { VisibleImageRow } from './visible.ts';
 
@@ -75,6 +76,27 @@ export async function findOwnImage(
   );
 }
 
+/** Whether the image is in the drive of a server. */
+export async function isInsertedImage(tx: Sql, id: string): Promise<boolean> {
+  return (await tx.row('select from servers where iso_image_id = $1 limit 1', [id])) !== undefined;
+}
+
+export interface InsertedIsoRow {
+  readonly boot: BootOrder;
+  /** Both null if the drive is empty. */
+  readonly blob_key: string | null;
+  readonly sha256: string | null;
+}
+
+/** What the drive of the server should have. */
+export async function findInsertedIso(tx: Sql, serverId: string): Promise<InsertedIsoRow | undefined> {
+  return await tx.row<InsertedIsoRow>(
+    `select s.boot, i.blob_key, i.sha256 from servers s left join images i on i.id = s.iso_image_id
+      where s.id = $1`,
+    [serverId],
+  );
+}
+
 export async function isDeletedImage(tx: Sql, id: string): Promise<boolean> {
   return (await tx.row(`select from images where id = $1 and deleted_at is not null`, [id])) !== undefined;
 }
@@ -97,7 +119,8 @@ export async function findBlobUsage(tx: Sql, key: string): Promise<BlobUsageRow 
   return await tx.row<BlobUsageRow>(
     `select i.deleted_at is null
               or exists (select from servers s
-                          where s.customer_id = i.customer_id and s.image_id = i.id) as needed,
+                          where s.customer_id = i.customer_id
+                            and (s.image_id = i.id or s.iso_image_id = i.id)) as needed,
             (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'sealed', o.payload_sealed)), '[]')
                from servers s join operations o on o.server_id = s.id
               where s.customer_id = i.customer_id and o.kind in ('rebuild', 'restore')

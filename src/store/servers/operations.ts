@@ -17,7 +17,11 @@ export type OperationKind =
   | 'suspend'
   /** To another host, with its disk and volumes. Its status stays. */
   | 'move'
-  | 'resize';
+  | 'resize'
+  | 'insert_iso'
+  | 'eject_iso'
+  /** What it boots first. */
+  | 'set_boot';
 
 export type OperationStep =
   | 'ensure'
@@ -40,7 +44,9 @@ export type OperationStep =
   | 'take_over'
   | 'keep'
   | 'resize'
-  | 'undo_resize';
+  | 'undo_resize'
+  | 'change_iso'
+  | 'empty_drive';
 
 export interface OperationRow {
   readonly id: string;

@@ -137,6 +137,20 @@ export function machinesContract(fixture: ContractFixture): void {
     await failsAs('refused', fixture.driver.resize('never-made', { cpu: 1, ramMb: 512, diskGb: 4 }));
   });
 
+  it('the drive for ISO images is emptied while a machine is on or off, which stays as it is', async (t) => {
+    const { id } = await fixture.startMachine(t);
+    for (const state of ['running', 'stopped'] as const) {
+      if (state === 'stopped') await fixture.driver.power(id, 'off');
+      await fixture.waitForState(id, state);
+      for (const _ of ['once', 'again']) await fixture.driver.setIso(id, { iso: null, boot: 'disk' });
+      assert.equal((await fixture.observe(id)).state, state);
+    }
+  });
+
+  it('an absent machine has no drive for ISO images', async () => {
+    await failsAs('refused', fixture.driver.setIso('never-made', { iso: null, boot: 'disk' }));
+  });
+
   it('power actions on an absent machine are refused', async () => {
     for (const action of ['on', 'off', 'acpi', 'reset'] as const) {
       await failsAs('refused', fixture.driver.power('never-made', action));

@@ -105,6 +105,8 @@ function prepareServer(
     region_id: order.regionId,
     image_id: order.imageId,
     image_type: order.imageType,
+    iso_image_id: null,
+    boot: 'disk',
     host_id: null,
     machine_id: null,
     ram_mb: order.plan.ram_mb,

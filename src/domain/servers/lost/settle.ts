@@ -20,6 +20,7 @@ import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { refundUnusedTime } from '../billing/charge.ts';
+import { EMPTY_DRIVE, setIso } from '../iso/drive.ts';
 import { recordMoveEnd } from '../moves/steps.ts';
 import { startRemoval } from '../operations/destroy.ts';
 import { previousImageId, resizePayload, sealPayload } from '../operations/step-inputs.ts';
@@ -156,6 +157,8 @@ async function startRebuild(tx: Sql, service: Service, server: ServerRow, loss: 
   if (server.first_run_at === null)
     return await replaceOperation(tx, server, { ...next, kind: 'provision' }, 'continued');
   await releasePreviousImage(tx, service, server.id, now);
+  // It stays on the lost host.
+  await setIso(tx, server, EMPTY_DRIVE, now);
   await moveServer(tx, server, 'host_lost', now);
   const details = await findInstallDetails(tx, server.id);
   const payload_sealed = sealPayload(service, id, {

@@ -28,7 +28,7 @@ import { forgetCopy } from './end.ts';
 const MOVABLE: readonly ServerStatus[] = ['running', 'stopped', 'suspended'];
 /** While the server or its host is busy. */
 export const BUSY_WAIT_MS = 5 * SECOND_MS;
-/** While no host has room. */
+/** While no host has room, or the server keeps an ISO image. */
 export const ROOM_WAIT_MS = 30 * SECOND_MS;
 
 export async function continueMove(service: Service, serverId: string): Promise<TaskResult> {
@@ -78,6 +78,11 @@ async function reserveAndStart(
   server: ServerRow,
   move: MoveRow,
 ): Promise<TaskResult> {
+  if (server.iso_image_id !== null) {
+    const fault = 'an ISO image is inserted, which stays on its host';
+    await noteMoveFault(tx, server.id, { fault, triedHosts: move.tried_hosts });
+    return { againMs: ROOM_WAIT_MS };
+  }
   const volumes = await lockVolumesOf(tx, server.id);
   if (await hasUnsettledVolumes(tx, server.id)) return { againMs: BUSY_WAIT_MS };
   const ownGb = server.shared_disk ? 0 : server.disk_gb;

@@ -12,6 +12,8 @@ import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
+import { setIso } from '../iso/drive.ts';
+import { completeIsoChange, isIsoKind } from '../iso/end.ts';
 import { serverObject } from '../object.ts';
 import { applyFreeze, pendingFreezeChange } from '../operator/apply-freeze.ts';
 import { completeResize } from '../resize/end.ts';
@@ -48,12 +50,15 @@ export async function completeOperation(service: Service, operation: OperationRo
   // The server has been suspended since the request.
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   if (kind === 'resize') return await completeResize(service, operation);
+  if (isIsoKind(kind)) return await completeIsoChange(service, operation, kind);
   const isInstall = INSTALL_KINDS.includes(kind);
   await endOperation(service, operation, async (tx, server, now) => {
     const trigger = triggerOf(operation, server) ?? TRIGGERS[kind];
     const { to, event } = findTransition(SERVER_TRANSITIONS, server.status, trigger);
     if (kind === 'rebuild' || kind === 'restore') {
       await releaseImage(tx, reinstallPayload(service, operation).imageId, now);
+      // As the driver did when it switched to the new disk.
+      await setIso(tx, server, { imageId: server.iso_image_id, boot: 'disk' }, now);
     }
     if (isInstall) {
       if (kind === 'provision' && server.paid_until <= now) await restartFirstCycle(tx, server, now);
@@ -118,6 +123,8 @@ export async function failOperation(
   if (kind === 'suspend') return await finishUnchanged(service, operation);
   if (kind === 'resize')
     return await advance(service, operation, { step: 'undo_resize', fault: reason, cause: code });
+  if (isIsoKind(kind))
+    return await advance(service, operation, { step: 'empty_drive', fault: reason, cause: code });
   const end = failure(code, kind === 'start' ? 'kept' : 0n);
   const record = async (tx: Sql, server: ServerRow, now: Date): Promise<void> => {
     if (kind === 'start' && server.status === 'suspended')

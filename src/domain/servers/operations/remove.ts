@@ -55,6 +55,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     await resolveForServer(tx, server, now);
     await deleteServer(tx, server.id);
     await releaseImage(tx, server.image_id, now);
+    if (server.iso_image_id !== null) await releaseImage(tx, server.iso_image_id, now);
   });
 }
 

@@ -15,7 +15,10 @@ import { lockVolumesOf } from '../../../store/volumes/changes.ts';
 import type { Service } from '../../context.ts';
 import { outOfStock } from './checks.ts';
 
-/** Refuses with `out_of_stock` if no host has room, without locking or reserving anything. */
+/**
+ * Refuses with `out_of_stock` if no host has room, and with `wrong_state` a server that would have to move with
+ * an ISO image, without locking or reserving anything.
+ */
 export async function requireRoom(
   tx: Sql,
   service: Service,
@@ -23,7 +26,7 @@ export async function requireRoom(
   growth: Growth,
 ): Promise<void> {
   if (await fitsOnOwnHost(tx, server.id, { ...growth, locks: false })) return;
-  if (service.compute.moves === null || server.never_started) outOfStock();
+  requireMayMove(service, server);
   const sizes = { ramMb: server.ram_mb + growth.ramMb, diskGb: ownDiskGb(server) + growth.diskGb };
   if (!(await findResizeTarget(tx, server.id, { ...targetNeeds(service, growth), ...sizes, locks: false })))
     outOfStock();
@@ -45,7 +48,7 @@ export async function reserveRoom(
     const diskGb = server.disk_gb + growth.diskGb;
     return await setReservedSize(tx, { id, ramMb, diskGb });
   }
-  if (service.compute.moves === null || server.never_started) outOfStock();
+  requireMayMove(service, server);
   const volumes = await lockVolumesOf(tx, id);
   const volumesGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), 0);
   const diskGb = ownDiskGb(server) + growth.diskGb + volumesGb;
@@ -64,6 +67,13 @@ export async function reserveRoom(
     growDiskGb: growth.diskGb,
     now,
   });
+}
+
+function requireMayMove({ compute }: Service, server: ServerRow): void {
+  if (compute.moves === null || server.never_started) outOfStock();
+  if (server.iso_image_id === null) return;
+  const message = 'The server has to move to another host for this plan. Eject its ISO image first.';
+  fail('wrong_state', { field: 'iso' }, message);
 }
 
 function ownDiskGb(server: ServerRow): number {

@@ -52,6 +52,7 @@ export function composeCompute({
     rebuild: (spec) => route.rebuild(spec),
     restore: (spec, snapshotId) => route.restore(spec, snapshotId),
     resize: (id, size) => route.send('machine', id, (driver) => driver.resize(id, size)),
+    setIso: (id, drive) => route.setIso(id, drive),
     rescue: (id, access) => route.rescue(id, access),
     console: (id): Promise<Duplex> => route.send('machine', id, (driver) => driver.console(id)),
     sample: (ids, since) => gather.sample(ids, since),

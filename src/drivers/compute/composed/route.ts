@@ -8,6 +8,7 @@ import { type BackendDirectory, LOCAL_BACKEND, type PlacedKind } from '../../../
 import {
   type ComputeDriver,
   ComputeError,
+  type IsoDrive,
   type MachineSpec,
   MissingFile,
   type RescueAccess,
@@ -63,6 +64,12 @@ export class Route {
   async rebuild(spec: MachineSpec): Promise<void> {
     const locate = () => this.#place('machine', spec.id);
     await this.#callWithFile(spec.id, locate, fileOf(spec), (driver) => driver.rebuild(spec));
+  }
+
+  async setIso(id: string, drive: IsoDrive): Promise<void> {
+    const file = drive.iso && ({ kind: 'iso', imageSha256: drive.iso.sha256 } as const);
+    const locate = () => this.#place('machine', id);
+    await this.#callWithFile(id, locate, file, (driver) => driver.setIso(id, drive));
   }
 
   async rescue(id: string, access: RescueAccess): Promise<void> {

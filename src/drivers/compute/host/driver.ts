@@ -25,7 +25,14 @@ import {
 } from '../../../ports/moves.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
-import { type CallMethod, Finding, METHOD_VERSIONS, METHODS, withoutPath } from './methods.ts';
+import {
+  type CallMethod,
+  driveWithoutPath,
+  Finding,
+  METHOD_VERSIONS,
+  METHODS,
+  withoutPath,
+} from './methods.ts';
 import { readLines } from './read-stream.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
@@ -33,6 +40,7 @@ import {
   DISK_MOVES_VERSION,
   decodeValue,
   encodeValue,
+  ISO_DRIVE_VERSION,
   MINUTES_VERSION,
   parseJson,
   RESIZE_VERSION,
@@ -81,6 +89,10 @@ export function openHostDriver(
     resize: async (id, size) => {
       await requireResize(connection);
       return (await call('resize', id, size)) as { diskGb: number };
+    },
+    setIso: async (id, drive) => {
+      await requireIsoDrive(connection);
+      await change('setIso', id, driveWithoutPath(drive));
     },
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
@@ -146,6 +158,12 @@ async function requireResize(connection: HostConnection): Promise<void> {
   if ((await connection.version()) >= RESIZE_VERSION) return;
   const { name: host } = connection;
   throw new ComputeError('refused', `host ${host} cannot resize machines: update Skerry on ${host}`);
+}
+
+async function requireIsoDrive(connection: HostConnection): Promise<void> {
+  if ((await connection.version()) >= ISO_DRIVE_VERSION) return;
+  const { name: host } = connection;
+  throw new ComputeError('refused', `host ${host} cannot insert ISO images: update Skerry on ${host}`);
 }
 
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;

@@ -1,10 +1,11 @@
 /** The port's methods as calls: the resources that a call changes, and the form of its answer. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { ComputeDriver, MachineSpec } from '../../../ports/compute.ts';
+import type { ComputeDriver, IsoDrive, MachineSpec } from '../../../ports/compute.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
 import {
   DISK_MOVES_VERSION,
+  ISO_DRIVE_VERSION,
   MINUTES_VERSION,
   PEM_MAX_CHARACTERS,
   RESIZE_VERSION,
@@ -158,6 +159,7 @@ export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   revive: SHARED_DISKS_VERSION,
   receiveDisk: DISK_MOVES_VERSION,
   resize: RESIZE_VERSION,
+  setIso: ISO_DRIVE_VERSION,
 };
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
@@ -168,6 +170,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   rebuild: change([0]),
   restore: change([0]),
   resize: change([0], Type.Object({ diskGb: Type.Integer({ minimum: 1, maximum: 1_000_000 }) })),
+  setIso: change([0]),
   rescue: change([0]),
   sample: question(Type.Array(HourSample)),
   sampleMinutes: question(Type.Array(MinuteSample)),
@@ -239,4 +242,9 @@ function isDiskCall(method: keyof MachineMoves, kind: 'volume' | 'snapshot', con
 export function withoutPath(spec: MachineSpec): MachineSpec {
   const iso = spec.image?.iso ?? null;
   return iso === null ? spec : { ...spec, image: { ...spec.image, iso: { ...iso, path: null } } };
+}
+
+/** Does the same for an ISO image to insert. */
+export function driveWithoutPath({ iso, ...drive }: IsoDrive): IsoDrive {
+  return { ...drive, iso: iso && { ...iso, path: null } };
 }

@@ -21,6 +21,7 @@ import {
   restoreMachine,
   reviveMachine,
 } from './machine/install.ts';
+import { changeIso } from './machine/iso-drive.ts';
 import { observeMachines } from './machine/observe.ts';
 import { resizeMachine } from './machine/resize.ts';
 import { Supervisor } from './machine/supervise.ts';
@@ -85,6 +86,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     rebuild: (spec) => rebuildMachine(host, spec),
     restore: (spec, snapshotId) => restoreMachine(host, spec, snapshotId),
     resize: (id, size) => resizeMachine(host, id, size),
+    setIso: (id, drive) => changeIso(host, id, drive),
     rescue: (id, access) => rescueMachine(host, id, access),
     console: (id) => openConsole(host, id),
     sample: (ids, since) => sampleMachines(host, ids, since),

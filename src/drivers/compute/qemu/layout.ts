@@ -7,6 +7,7 @@
  *   iso/<sha256>.iso        customers' ISO images that the host received
  *   incoming/<sha256>       files that the host is receiving
  *   machines/<id>/          machine.json, disk-<generation>.qcow2, seed-<generation>.iso, …;
+ *                           iso-<sha256>.iso is inserted;
  *                           volumes/ and snapshots/ have links to what its QEMU has open;
  *                           incoming.json instead of machine.json while it is moved to this host
  *   volumes/<id>.qcow2      volumes/<id>.json

@@ -31,6 +31,8 @@ export interface MachineRecord {
   readonly answersSince: string | null;
   /** SHA-256 (hex) of the rescue password's hash while the machine should run the rescue system. */
   readonly rescue: string | null;
+  /** The customer's ISO image in the drive, and whether it boots before the disk. Absent: it is empty. */
+  readonly drive?: { readonly sha256: string; readonly boots: boolean };
   readonly filter: Filter | null;
   readonly traffic: Traffic;
   /** Set while the machine is moved to another host. */

@@ -1,7 +1,7 @@
 /** Controls the simulated world for the sandbox and for tests, beyond what any driver can do. */
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
-import type { SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
+import type { IsoDrive, SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
 import type { Filter } from '../../../ports/network.ts';
 import {
   type InstalledSystem,
@@ -43,6 +43,9 @@ export interface SimulatedMachine {
   readonly rescue: boolean;
   /** SHA-256 (hex) of the rescue password's hash; null outside rescue mode. */
   readonly rescuePasswordHashSha256: string | null;
+  /** SHA-256 (hex) of the ISO image in its drive, and what it boots first. */
+  readonly isoSha256: string | null;
+  readonly boot: IsoDrive['boot'];
 }
 
 /** `device` and `machineId` are null while it is detached. */
@@ -142,6 +145,8 @@ export class SimulatorControl {
       disks: isInstallDone(row, now) ? [row.generation] : [...row.old_generations, row.generation],
       rescue: isInRescue(row, now),
       rescuePasswordHashSha256: row.rescue_password_sha256,
+      isoSha256: row.iso_sha256,
+      boot: row.boots_iso ? 'iso' : 'disk',
     }));
   }
 

@@ -11,6 +11,7 @@ import {
   type ComputeFault,
   type HostFinding,
   type HourSample,
+  type IsoDrive,
   type MachineSize,
   type MachineSpec,
   type MachineState,
@@ -153,6 +154,16 @@ export class SimulatedCompute implements ComputeDriver {
   async resize(id: string, size: MachineSize): Promise<{ readonly diskGb: number }> {
     await this.#throwArmedFault('resize', 'host');
     return await this.#db.transaction((tx) => resizeMachine(tx, id, size));
+  }
+
+  async setIso(id: string, { iso, boot }: IsoDrive): Promise<void> {
+    await this.#throwArmedFault('setIso', 'transient');
+    await requireMachine(this.#db, id);
+    await this.#db.run('update sim.machines set iso_sha256 = $2, boots_iso = $3 where id = $1', [
+      id,
+      iso?.sha256 ?? null,
+      boot === 'iso',
+    ]);
   }
 
   async rescue(id: string, access: RescueAccess): Promise<void> {

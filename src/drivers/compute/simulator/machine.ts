@@ -78,11 +78,14 @@ export interface MachineRow extends MachineTimes {
   readonly installed: InstalledSystem;
   readonly booted_at: Date;
   readonly rescue_password_sha256: string | null;
+  readonly iso_sha256: string | null;
+  readonly boots_iso: boolean;
 }
 
 /** The columns of a `MachineRow`, of `sim.machines m`. */
 export const MACHINE_COLUMNS = `m.id, m.host, m.disk_gb, m.generation, m.old_generations, m.installed,
-  m.booted_at, m.install_ends_at, m.off_at, m.rescue_at, m.rescue_password_sha256`;
+  m.booted_at, m.install_ends_at, m.off_at, m.rescue_at, m.rescue_password_sha256, m.iso_sha256,
+  m.boots_iso`;
 
 /** Returns the machine or undefined. Throws if its host is down, since nothing can act on it then. */
 export async function findReachableMachine(sql: Sql, id: string): Promise<MachineRow | undefined> {

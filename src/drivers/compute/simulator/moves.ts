@@ -105,6 +105,8 @@ export class SimulatedMoves implements MachineMoves {
       if (isTargetDown) return failed('the target does not answer');
       if (!isInstallDone(machine, now))
         throw new ComputeError('refused', 'the machine is still being installed');
+      if (machine.iso_sha256 !== null)
+        throw new ComputeError('refused', 'an ISO image is inserted, which stays on its host');
       const startedAt = row.started_at ?? now;
       const endsAt = row.ends_at ?? new Date(now.getTime() + this.#copyS * 1000);
       await tx.run(`update sim.moves set source = 'sending', started_at = $2, ends_at = $3 where id = $1`, [

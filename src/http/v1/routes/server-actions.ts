@@ -1,6 +1,7 @@
 /** Actions on a server, and its console. An event reports the completion of an action. */
 
 import { openConsole } from '../../../domain/servers/console.ts';
+import { ejectIso, insertIso } from '../../../domain/servers/iso/change.ts';
 import { destroyServer } from '../../../domain/servers/operations/destroy.ts';
 import {
   rebootServer,
@@ -14,6 +15,7 @@ import { Server } from '../../../spec/schemas/server.ts';
 import {
   Console,
   DeletedServer,
+  IsoBody,
   RebootQuery,
   RebuildBody,
   RescuedServer,
@@ -150,6 +152,41 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     example: { plan: 's2', restart: true },
     reply: Server,
     run: ({ service, actor, params, body }) => resizeServer(service, actor, params.id, body),
+  }),
+  route({
+    id: 'servers.insert_iso',
+    method: 'PUT',
+    path: '/servers/{id}/iso',
+    scope: 'write',
+    summary: 'Insert an ISO image into a server',
+    description:
+      'Puts an image that you uploaded into the drive for ISO images, also while the server runs, and ' +
+      'replaces the one that is in it. We send `server.iso_inserted` when the server has it. To boot it, ' +
+      'set `boot` to `iso` and reboot. A server with an ISO image is not moved to another host.',
+    status: 202,
+    errorStatuses: [409, 422],
+    audit: 'server.insert_iso',
+    starts: 'server.insert_iso',
+    body: IsoBody,
+    example: { image: 'custom_aaaqk3m7qzb5x2l6v4t7n8wyja' },
+    reply: Server,
+    run: ({ service, actor, params, body }) => insertIso(service, actor, params.id, body),
+  }),
+  route({
+    id: 'servers.eject_iso',
+    method: 'DELETE',
+    path: '/servers/{id}/iso',
+    scope: 'write',
+    summary: 'Eject the ISO image of a server',
+    description:
+      'Empties the drive, also while the server runs, and sets `boot` to `disk`. We send ' +
+      '`server.iso_ejected` when the drive is empty.',
+    status: 202,
+    errorStatuses: [409, 422],
+    audit: 'server.eject_iso',
+    starts: 'server.eject_iso',
+    reply: Server,
+    run: ({ service, actor, params }) => ejectIso(service, actor, params.id),
   }),
   route({
     id: 'servers.restore',

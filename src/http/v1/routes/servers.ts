@@ -77,9 +77,10 @@ export const SERVER_ROUTES: readonly Route[] = [
     description:
       'Replaces `tags` and `labels` as a whole; `protection` changes only the members that it names. If ' +
       'you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes ' +
-      'automatically.',
+      'automatically. `boot` starts an action: wait for it before you reboot the server.',
     errorStatuses: [409, 422],
     audit: 'server.update',
+    starts: 'server.set_boot',
     body: ServerPatch,
     example: { name: 'web-2', tags: ['web', 'prod'] },
     reply: Server,

@@ -2,6 +2,7 @@
 import type { Service } from '../../../../src/domain/context.ts';
 import { giveUp, leaveHost } from '../../../../src/domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../../../../src/domain/servers/deploy/provision.ts';
+import { changeIso, emptyDrive } from '../../../../src/domain/servers/iso/steps.ts';
 import { placeElsewhere, replaceMachine, waitReplaced } from '../../../../src/domain/servers/lost/place.ts';
 import { copyMachine, keepMachine, takeOverMachine } from '../../../../src/domain/servers/moves/steps.ts';
 import {
@@ -42,6 +43,8 @@ const STEPS: Record<OperationStep, (service: Service, operation: OperationRow) =
   replace: replaceMachine,
   resize: resizeMachine,
   undo_resize: undoResize,
+  change_iso: changeIso,
+  empty_drive: emptyDrive,
   wait_replaced: (service, operation) => waitReplaced(service, [operation]),
 };
 
@@ -49,7 +52,7 @@ export async function runStep(service: Service, operation: OperationRow): Promis
   await STEPS[operation.step](service, operation);
 }
 
-export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild' | 'resize';
+export type Verb = 'ensure' | 'observe' | 'remove' | 'power' | 'rescue' | 'rebuild' | 'resize' | 'setIso';
 
 /** Returns the service with a hook that runs as soon as the driver call has succeeded. */
 export function serviceWithHook(

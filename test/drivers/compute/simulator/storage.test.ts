@@ -42,6 +42,7 @@ function calls(
     rebuild: () => driver.rebuild({ ...spec, generation: 2 }),
     restore: () => driver.restore({ ...spec, generation: 2 }, `kept of ${id}`),
     resize: () => driver.resize(id, spec),
+    setIso: () => driver.setIso(id, { iso: null, boot: 'disk' }),
     rescue: () => driver.rescue(id, { passwordHash: 'x' }),
     console: () => driver.console(id),
     sample: () => driver.sample([id], new Date(0)),

@@ -61,6 +61,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
         labels: {},
         auto_renew: false,
         protection: { delete: false, rebuild: false },
+        boot: 'disk',
       },
     }),
   'servers.delete': ({ server }) => caseFor('server', server.running),
@@ -82,6 +83,12 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       body: { plan: 's2', resize_disk: true, restart: true, quote: quote.resize, max_price_usd: 100 },
       places: [inBody('quote', 'quote')],
     }),
+  'servers.insert_iso': ({ server, image }) =>
+    caseFor('server', server.running, {
+      body: { image: image.inserted },
+      places: [inBody('image', 'customImage')],
+    }),
+  'servers.eject_iso': ({ server }) => caseFor('server', server.stopped),
   'servers.console': ({ server }) => caseFor('server', server.running),
   'servers.metrics': ({ server }) => caseFor('server', server.running),
   'servers.set_rdns': ({ server, address }) =>

@@ -37,7 +37,8 @@ export interface Estate {
   readonly server: { readonly running: string; readonly stopped: string };
   /** An address in the running server’s /64. */
   readonly address: string;
-  readonly image: { readonly official: string; readonly own: string };
+  /** `inserted` is in the drive of the stopped server. */
+  readonly image: { readonly official: string; readonly own: string; readonly inserted: string };
   readonly keys: readonly [string, string];
   /** Not the token of `api`. */
   readonly token: string;
@@ -81,6 +82,8 @@ export async function makeEstate(world: World): Promise<Estate> {
   const stopped = (await make('/servers', { ...order, image: image.own })).id;
   await world.settle();
   await make(`/servers/${stopped}/stop`);
+  await world.settle();
+  await expectSuccess(api.put(`/servers/${stopped}/iso`, { image: image.inserted }));
   const volume = {
     attached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
     detached: (await make('/volumes', { name: 'data', size_gb: 10, region: 'par' })).id,
@@ -140,6 +143,7 @@ async function makeImages(api: V1Client): Promise<Estate['image']> {
   return {
     official,
     own: (await expectSuccess(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id,
+    inserted: (await expectSuccess(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }))).id,
   };
 }
 

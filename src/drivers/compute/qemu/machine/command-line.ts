@@ -26,6 +26,13 @@ export interface CommandLine {
    * Path of the CD: a seed, or a customer's ISO, which boots if the disk does not. Null: the drive is empty.
    */
   readonly cd: string | null;
+  /** The drive for ISO images. Null: it has none, since the QEMU that a guest comes from has none. */
+  readonly isoDrive: {
+    /** Null: it is empty. */
+    readonly iso: string | null;
+    /** It boots before the machine's own disk. */
+    readonly boots: boolean;
+  } | null;
   readonly tap: string;
   readonly mac: string;
 }
@@ -62,6 +69,7 @@ export function buildCommandLine(line: CommandLine): string[] {
     ...controlOptions(line.run),
     ...rootDisks(line),
     ...cdDrive(line.cd),
+    ...isoDrive(line),
     ...networkOptions(line),
     ...auxiliaryDevices(),
   ];
@@ -122,8 +130,32 @@ const RESCUE_DISK_DEVICE = { ...diskDevice('rescue'), addr: SLOT.rescue, bootind
 function cdDrive(filename: string | null): Option[] {
   const drive = { driver: 'ide-cd', id: 'dev-cd', bus: 'ide.0' };
   if (filename === null) return [jsonOption('-device', drive)];
-  const medium = { driver: 'raw', 'node-name': 'cd', 'read-only': true, file: { driver: 'file', filename } };
-  return [jsonOption('-blockdev', medium), jsonOption('-device', { ...drive, drive: 'cd', bootindex: 2 })];
+  return [cdNode('cd', filename), jsonOption('-device', { ...drive, drive: 'cd', bootindex: 2 })];
+}
+
+/** The drive for ISO images, on the second channel. */
+export const ISO_DRIVE = { driver: 'ide-cd', id: 'dev-iso', bus: 'ide.1' } as const;
+/** The block node of the medium that QEMU was started with. */
+export const ISO_NODE = 'iso';
+
+/** After the disk, it still boots on a machine whose disk does not. The rescue system comes first. */
+export function isoBootIndex({ boots, isRescue }: { boots: boolean; isRescue: boolean }): number {
+  return boots && !isRescue ? 0 : 3;
+}
+
+function isoDrive({ isoDrive, rescueDisk }: CommandLine): Option[] {
+  if (isoDrive === null) return [];
+  const { iso: filename, boots } = isoDrive;
+  const bootindex = isoBootIndex({ boots, isRescue: rescueDisk !== null });
+  const drive = { ...ISO_DRIVE, bootindex };
+  if (filename === null) return [jsonOption('-device', drive)];
+  return [cdNode(ISO_NODE, filename), jsonOption('-device', { ...drive, drive: ISO_NODE })];
+}
+
+/** A raw image that is never written. */
+function cdNode(node: string, filename: string): Option {
+  const file = { driver: 'file', filename };
+  return jsonOption('-blockdev', { driver: 'raw', 'node-name': node, 'read-only': true, file });
 }
 
 function networkOptions({ tap, mac }: CommandLine): Option[] {

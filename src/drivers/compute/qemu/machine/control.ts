@@ -9,6 +9,7 @@ import { withQmp } from '../qmp.ts';
 import { type MachineRecord, requireRecord, withMachine } from '../record.ts';
 import { stopCopies } from '../storage/background-copy.ts';
 import { rescuePath } from './disks.ts';
+import { lacksDrive } from './iso-drive.ts';
 import {
   bootName,
   isAlive,
@@ -55,7 +56,8 @@ const ACTIONS: Record<PowerAction, Action> = {
     if (qemu.state === 'off') return await switchOff(host, record);
     // Leaving a rescue changes the disks, and a halted or unresponsive QEMU takes no commands: start it
     // again.
-    if (qemu.state !== 'on' || !runsOwnDisk(qemu.name, record)) return await bootDisk(host, record);
+    const isUsable = qemu.state === 'on' && runsOwnDisk(qemu.name, record);
+    if (!isUsable || (await lacksDrive(host, record))) return await bootDisk(host, record);
     await sendQmpCommand(host, record, 'system_reset');
   },
 };

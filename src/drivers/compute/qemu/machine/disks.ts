@@ -14,10 +14,7 @@ import { createSharedDisk, removePreviousSharedDisks } from '../storage/shared-d
 /** Rejects an image that cannot be installed here, before any file is created. */
 export async function requireInstallable(host: QemuHost, { image, diskGb }: StoredSpec): Promise<void> {
   await requireDiskSpace(host.layout);
-  if (image.iso !== null) {
-    if (await exists(isoSource(host, image.iso))) return;
-    throw new MissingFile("the customer's image is not on this host");
-  }
+  if (image.iso !== null) return await requireIso(host, image.iso);
   const base = image.base === null ? null : host.layout.image(image.base);
   if (base === null || !(await exists(base))) {
     throw new MissingFile(`image ${image.family} ${image.version} is not imported`);
@@ -25,6 +22,12 @@ export async function requireInstallable(host: QemuHost, { image, diskGb }: Stor
   if ((await readDiskInfo(host, base)).sizeBytes > diskGb * GIB) {
     throw new ComputeError('refused', `image ${image.family} ${image.version} needs a larger disk`);
   }
+}
+
+/** Rejects a customer's ISO that is not here. */
+export async function requireIso(host: QemuHost, iso: Iso): Promise<void> {
+  if (!(await exists(isoSource(host, iso))))
+    throw new MissingFile("the customer's image is not on this host");
 }
 
 /**
@@ -43,13 +46,18 @@ export async function createInstallDisk(
   await createDisk(host.layout.disk(spec.id, spec.generation), { backing, sizeBytes: spec.diskGb * GIB });
 }
 
-/** Stores the machine's own copy of a customer's ISO, since the original may be deleted. */
+type Iso = NonNullable<MachineImage['iso']>;
+
 export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void> {
   if (spec.image.iso === null) return;
-  const path = isoPath(host, spec.id, spec.generation);
+  await linkIso(host, spec.image.iso, isoPath(host, spec.id, spec.generation));
+}
+
+/** Stores the machine's own copy of a customer's ISO, since the original may be deleted. */
+export async function linkIso(host: QemuHost, iso: Iso, path: string): Promise<void> {
   const tempPath = `${path}.new`;
   await rm(tempPath, { force: true });
-  const from = isoSource(host, spec.image.iso);
+  const from = isoSource(host, iso);
   // Use a hard link if possible: the ISO is never written.
   await link(from, tempPath).catch(async () => {
     await copyFile(from, tempPath).catch(() => {
@@ -59,12 +67,16 @@ export async function storeIso(host: QemuHost, spec: MachineSpec): Promise<void>
   await commitFile(tempPath, path);
 }
 
-function isoSource(host: QemuHost, { path, sha256 }: NonNullable<MachineImage['iso']>): string {
+function isoSource(host: QemuHost, { path, sha256 }: Iso): string {
   return path ?? host.layout.iso(sha256);
 }
 
 export function isoPath(host: QemuHost, id: string, generation: number): string {
   return host.layout.machine(id, `cd-${generation}.iso`);
+}
+/** An ISO that was inserted into the machine. */
+export function insertedPath(host: QemuHost, id: string, sha256: string): string {
+  return host.layout.machine(id, `iso-${sha256}.iso`);
 }
 export function seedPath(host: QemuHost, id: string, generation: number): string {
   return host.layout.machine(id, `seed-${generation}.iso`);

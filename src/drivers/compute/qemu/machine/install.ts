@@ -211,8 +211,14 @@ async function reinstall(
     if (record.generation === spec.generation) return void (await reconcile(host, record));
     await stopCopies(host.layout.machine(spec.id), copy);
     await prepare();
-    const { filter, traffic } = record;
-    const install: MachineRecord = { ...newInstallRecord(spec), filter, traffic };
+    const { filter, traffic, drive } = record;
+    const install: MachineRecord = {
+      ...newInstallRecord(spec),
+      filter,
+      traffic,
+      // The new disk boots, or its install would never end.
+      ...(drive ? { drive: { ...drive, boots: false } } : {}),
+    };
     await boot(host, copy === null ? install : { ...install, restored: true });
   });
 }

@@ -20,7 +20,10 @@ import type { CommandLine } from './command-line.ts';
 
 /** User ids that no distribution assigns. */
 export const GUEST_UIDS = { first: 0x7000_0000, last: 0x7fff_ffff } as const;
-/** The group of uploaded files that boot. Only the QEMUs that have one of them are in it. */
+/**
+ * The group of customers' ISO images, which several machines may share. Each QEMU is in it, since an image
+ * may be inserted while it runs; in its namespace it finds only its own.
+ */
 export const UPLOADS_GID = GUEST_UIDS.first - 1;
 
 /** Returns the user id of the machine's QEMU, which is assigned once. No two machines of a host share one. */
@@ -58,7 +61,7 @@ export async function giveFile(host: QemuHost, id: string, path: string): Promis
 export async function isolate(
   host: QemuHost,
   id: string,
-  line: Pick<CommandLine, 'disk' | 'rescueDisk' | 'cd' | 'run' | 'accelerator'>,
+  line: Pick<CommandLine, 'disk' | 'rescueDisk' | 'cd' | 'isoDrive' | 'run' | 'accelerator'>,
 ): Promise<string[]> {
   const { layout } = host;
   const uid = await guestUid(host, id);
@@ -75,7 +78,8 @@ export async function isolate(
   }
   const disks = [line.disk, line.rescueDisk].filter((path) => path !== null);
   for (const disk of disks) await giveFile(host, id, disk);
-  const group = line.cd === null ? undefined : await giveCd(host, id, line.cd);
+  if (line.cd !== null) await giveCd(host, id, line.cd);
+  if (line.isoDrive?.iso) await giveUpload(line.isoDrive.iso);
   const images = await Promise.all(disks.map((disk) => readBackingImage(host, disk)));
   const mounts: Mount[] = [
     ...SYSTEM_MOUNTS,
@@ -95,21 +99,20 @@ export async function isolate(
     mounts.push({ mode: 'ro', from: image, to: image });
   }
   const devices = devicesFor(line.accelerator);
-  return isolationCommand({ root: layout.emptyRoot(), uid, group, mounts, devices });
+  return isolationCommand({ root: layout.emptyRoot(), uid, group: UPLOADS_GID, mounts, devices });
+}
+
+async function giveCd(host: QemuHost, id: string, path: string): Promise<void> {
+  await (/\/cd-\d+\.iso$/.test(path) ? giveUpload(path) : giveFile(host, id, path));
 }
 
 /**
  * A customer's ISO may be a hard link to the uploaded file, which other machines use too. So it belongs to
- * none of their users: a group reads it, which is returned. An earlier version let everyone read it.
+ * none of their users: a group reads it. An earlier version let everyone read it.
  */
-async function giveCd(host: QemuHost, id: string, path: string): Promise<number | undefined> {
-  if (!/\/cd-\d+\.iso$/.test(path)) {
-    await giveFile(host, id, path);
-    return undefined;
-  }
+export async function giveUpload(path: string): Promise<void> {
   await chown(path, 0, UPLOADS_GID);
   await chmod(path, 0o640);
-  return UPLOADS_GID;
 }
 
 /**

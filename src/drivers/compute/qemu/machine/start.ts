@@ -16,7 +16,7 @@ import { plugVolumes } from '../storage/volumes.ts';
 import { limitProcess } from './cgroup.ts';
 import type { CommandLine } from './command-line.ts';
 import { resetCrashes } from './crashes.ts';
-import { isoPath, removePreviousDisks, removeRescue, rescuePath, seedPath } from './disks.ts';
+import { insertedPath, isoPath, removePreviousDisks, removeRescue, rescuePath, seedPath } from './disks.ts';
 import { endProcess, launch } from './process.ts';
 import { bootName, readQemuState } from './qemu-state.ts';
 
@@ -99,13 +99,20 @@ export async function launchForMove(
   record: MachineRecord,
   {
     isIncoming,
+    hasIsoDrive = true,
     plugDisks,
-  }: { readonly isIncoming: boolean; readonly plugDisks: (qmp: Qmp) => Promise<void> },
+  }: {
+    readonly isIncoming: boolean;
+    /** The QEMU that the guest comes from has the drive for ISO images. */
+    readonly hasIsoDrive?: boolean;
+    readonly plugDisks: (qmp: Qmp) => Promise<void>;
+  },
 ): Promise<Qmp> {
   const { id } = record.spec;
   await endProcess(host, id);
   await plugNetwork(host, record, { isRouted: false });
-  const qmp = await launch(host, id, await commandLineFor(host, record), isIncoming);
+  const line = await commandLineFor(host, record);
+  const qmp = await launch(host, id, hasIsoDrive ? line : { ...line, isoDrive: null }, isIncoming);
   try {
     await limitProcess(host, record.spec, Number(await readFile(host.layout.runtimeFile(id, 'pid'), 'utf8')));
     if (record.spec.sharedDisk) await plugSharedDisk(host, qmp, record);
@@ -166,6 +173,10 @@ async function commandLineFor(host: QemuHost, record: MachineRecord): Promise<Co
     rescueDisk: isRescue ? rescuePath(host, id, 'rescue.qcow2') : null,
     // A machine restored from a snapshot has no ISO.
     cd: (await exists(cd)) ? cd : null,
+    isoDrive: {
+      iso: record.drive ? insertedPath(host, id, record.drive.sha256) : null,
+      boots: record.drive?.boots ?? false,
+    },
     tap: host.tap(id),
     mac: host.mac(id),
   };

@@ -53,9 +53,11 @@ const Prepare = Type.Object({
   volumes: Type.Array(Type.Object({ id: Id, bytes: Type.Integer({ minimum: 1 }) }), { maxItems: 32 }),
   /** The CD with the guest's cloud-init data, which it may have mounted. */
   seed: Type.Union([Base64, Type.Null()]),
+  /** Its QEMU has the drive for ISO images, which is empty. */
+  isoDrive: Type.Optional(Type.Literal(true)),
   state: State,
 });
-const Prepared = Type.Object({ ok: Type.Literal(true), hasBase: Type.Boolean() });
+const Prepared = Type.Object({ ok: Type.Literal(true), hasBase: Type.Boolean(), isoDrive: Type.Optional(Type.Literal(true)) });
 
 const Finish = Type.Object({
   /** It may have changed since it was prepared. */

@@ -134,9 +134,13 @@ export async function prepareIncoming(
     const state = wanted.state as ToldState;
     await writeIncoming(host.layout, { ...incoming, state });
     const record = toRecord(incoming, state);
-    const qmp = await launchForMove(host, record, { isIncoming: true, plugDisks });
+    const qmp = await launchForMove(host, record, {
+      isIncoming: true,
+      hasIsoDrive: wanted.isoDrive ?? false,
+      plugDisks,
+    });
     qmp.close();
-    return { ok: true, hasBase: backing !== null };
+    return { ok: true, hasBase: backing !== null, isoDrive: true };
   });
 }
 

@@ -7,6 +7,7 @@ import { openPeerStream } from '../../host/peer.ts';
 import { exists } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { seedPath } from '../machine/disks.ts';
+import { hasIsoDrive } from '../machine/iso-drive.ts';
 import { readBackingImage } from '../machine/isolation.ts';
 import { bootName, readQemuState } from '../machine/qemu-state.ts';
 import { launchForMove } from '../machine/start.ts';
@@ -42,14 +43,19 @@ export async function startSending(
     ? null
     : await readBackingImage(host, host.layout.disk(move.machineId, record.generation));
   const stream = await openPeerStream(to.address, move, 'prepare');
-  const { hasBase } = await ask(stream, {
+  const isoDrive = await withQmp(host, move.machineId, async (qmp) => qmp && (await hasIsoDrive(qmp)));
+  const { hasBase, isoDrive: isKnown } = await ask(stream, {
     generation: record.generation,
     diskBytes: bytesOf('disk'),
     base: image === null ? null : basename(image, '.qcow2'),
     volumes: volumes.map(({ id }) => ({ id, bytes: bytesOf(nodeName(id)) })),
     seed: (await exists(seed)) ? (await readFile(seed)).toString('base64') : null,
+    ...(isoDrive ? { isoDrive } : {}),
     state: toldState(record),
   });
+  // Its guest would lose a device.
+  if (isoDrive && !isKnown && record.power === 'on')
+    throw new ComputeError('refused', 'the other host knows no drives for ISO images: update Skerry there');
   await openChannel(host, move, to.address);
   const socket = host.layout.runtimeFile(move.machineId, 'move-disks');
   await withQmp(host, move.machineId, async (qmp) => {
@@ -68,6 +74,7 @@ async function requireMovable(host: QemuHost, record: MachineRecord): Promise<vo
     [record.installingSince !== null, 'the machine is being installed'],
     [record.rescue !== null, 'the machine runs its rescue system'],
     [image.iso !== null, "the machine boots from a customer's ISO image, which stays on its host"],
+    [record.drive !== undefined, "a customer's ISO image is inserted, which stays on its host"],
     [(await listSnapshotsInProgress(host, id)).length > 0, 'a snapshot of the machine is being made'],
     [(await listCopies(host.layout.machine(id))).length > 0, 'a snapshot is being restored'],
     [volumes.some(({ leaving }) => leaving), 'a volume is being detached'],

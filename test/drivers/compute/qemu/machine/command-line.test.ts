@@ -14,6 +14,7 @@ const LINE: CommandLine = {
   disk: '/data/a,b/disk-1.qcow2',
   rescueDisk: null,
   cd: '/data/seed-1.iso',
+  isoDrive: { iso: null, boots: false },
   tap: 'sk0123456789ab',
   mac: '52:54:00:00:00:01',
 };
@@ -48,15 +49,20 @@ describe("QEMU's command line", () => {
     assert.deepEqual(argsAfter(buildCommandLine({ ...LINE, accelerator: 'tcg' }), '-cpu'), ['max']);
   });
 
-  it('the disk boots before the CD, and a rescue disk boots before both', () => {
+  it('the disk boots before the CD unless an ISO comes first, and a rescue disk before all', () => {
     const order = (line: CommandLine) =>
       jsonArgsAfter(buildCommandLine(line), '-device')
         .filter(({ bootindex }) => bootindex !== undefined)
         .toSorted((a, b) => Number(a.bootindex) - Number(b.bootindex))
-        .map(({ drive }) => drive);
-    assert.deepEqual(order(LINE), ['disk', 'cd']);
-    assert.deepEqual(order({ ...LINE, rescueDisk: '/data/rescue.qcow2' }), ['rescue', 'disk', 'cd']);
-    assert.deepEqual(order({ ...LINE, cd: null }), ['disk']);
+        .map(({ id }) => String(id).slice('dev-'.length));
+    assert.deepEqual(order(LINE), ['disk', 'cd', 'iso']);
+    const rescueDisk = '/data/rescue.qcow2';
+    assert.deepEqual(order({ ...LINE, rescueDisk }), ['rescue', 'disk', 'cd', 'iso']);
+    assert.deepEqual(order({ ...LINE, cd: null }), ['disk', 'iso']);
+    const isoDrive = { iso: '/data/iso-1.iso', boots: true };
+    assert.deepEqual(order({ ...LINE, isoDrive }), ['iso', 'disk', 'cd']);
+    assert.deepEqual(order({ ...LINE, isoDrive, rescueDisk }), ['rescue', 'disk', 'cd', 'iso']);
+    assert.deepEqual(order({ ...LINE, isoDrive: null }), ['disk', 'cd']);
   });
 
   it('every device has its own PCI slot below 0x10, which leaves the others to volumes', () => {

@@ -64,7 +64,7 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
       const values = [...status.matchAll(STATUS)].map(([, value]) => value?.trim());
       const ids = Array.from({ length: 4 }, () => uid).join('\t');
       const none = '0000000000000000';
-      assert.deepEqual(values, [ids, ids, '', none, none, none, none, '1', '2']);
+      assert.deepEqual(values, [ids, ids, String(UPLOADS_GID), none, none, none, none, '1', '2']);
     }
   });
 
@@ -147,7 +147,7 @@ describe('the isolation of a machine', REAL_MACHINES, () => {
       await remove();
   });
 
-  it('an uploaded ISO becomes readable only for the QEMUs that boot an upload', async (t) => {
+  it('an uploaded ISO becomes readable only for the group of the QEMUs', async (t) => {
     const upload = join(world.host.layout.dir, 'upload');
     await copyFile(world.tiny.iso, upload);
     // An earlier version let everyone read it.

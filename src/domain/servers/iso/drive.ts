@@ -1,0 +1,25 @@
+/** What a server has in its drive for ISO images, and what it boots first, as its row says. */
+import type { Sql } from '../../../kernel/sql.ts';
+import type { BootOrder } from '../../../spec/states.ts';
+import { type ServerRow, setServerIso } from '../../../store/servers/servers.ts';
+import { releaseImage } from '../../images/remove.ts';
+
+export interface WantedDrive {
+  /** Null: it is empty. */
+  readonly imageId: string | null;
+  readonly boot: BootOrder;
+}
+
+export const EMPTY_DRIVE: WantedDrive = { imageId: null, boot: 'disk' };
+
+/** Writes it if it differs. The caller holds the server's lock. */
+export async function setIso(
+  tx: Sql,
+  { id, iso_image_id: before, boot }: ServerRow,
+  wanted: WantedDrive,
+  now: Date,
+): Promise<void> {
+  if (before === wanted.imageId && boot === wanted.boot) return;
+  await setServerIso(tx, { id, iso_image_id: wanted.imageId, boot: wanted.boot, updated_at: now });
+  if (before !== null && before !== wanted.imageId) await releaseImage(tx, before, now);
+}
