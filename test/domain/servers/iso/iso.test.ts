@@ -99,8 +99,9 @@ describe('an ISO image in a server', () => {
   it('a change waits for the operation under way, and an update without it does not', async () => {
     await isos.inserted();
     await rebootServer(isos.world.service, isos.region.actor, isos.shown, { hard: false });
-    for (const change of [isos.insert(await isos.image()), isos.eject(), isos.boot('iso')])
-      assert.deepEqual(await refused(change), ['conflict_state', undefined]);
+    const image = await isos.image();
+    for (const change of [() => isos.insert(image), () => isos.eject(), () => isos.boot('iso')])
+      assert.deepEqual(await refused(change()), ['conflict_state', undefined]);
     const { service } = isos.world;
     const renamed = await patchServer(service, isos.region.actor, isos.shown, { name: 'b', boot: 'disk' });
     assert.equal(renamed.name, 'b');
@@ -174,7 +175,7 @@ describe('a host that cannot insert an image', () => {
         [parseId('action', action?.id ?? '')],
       );
       assert.deepEqual(ended, { status: 'error', error_code: 'host_failed' });
-      assert.equal((await isos.region.auditedActions()).at(-1), 'server.insert_iso error');
+      assert.ok((await isos.region.auditedActions()).includes('server.insert_iso error'));
       mock.restoreAll();
       await isos.inserted();
     });
