@@ -43,7 +43,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   api: V1Client.forUrl('http://127.0.0.1', null),
   server: { running: 'srv_1', stopped: 'srv_2' },
   address: '2001:db8::1',
-  image: { official: 'img_1', own: 'custom_1' },
+  image: { official: 'img_1', own: 'custom_1', inserted: 'custom_2' },
   keys: ['k_1', 'k_2'],
   token: 'tok_1',
   topup: { credited: 'top_1', open: 'top_2' },

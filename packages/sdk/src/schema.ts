@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Update a server
-         * @description Replaces `tags` and `labels` as a whole; `protection` changes only the members that it names. If you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes automatically.
+         * @description Replaces `tags` and `labels` as a whole; `protection` changes only the members that it names. If you turn `auto_renew` off, a server that is suspended for insufficient balance no longer resumes automatically. `boot` starts an action: wait for it before you reboot the server.
          *
          *     Scope: `write`.
          */
@@ -185,6 +185,34 @@ export interface paths {
          */
         post: operations["servers.resize"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/servers/{id}/iso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Insert an ISO image into a server
+         * @description Puts an image that you uploaded into the drive for ISO images, also while the server runs, and replaces the one that is in it. We send `server.iso_inserted` when the server has it. To boot it, set `boot` to `iso` and reboot. A server with an ISO image is not moved to another host.
+         *
+         *     Scope: `write`.
+         */
+        put: operations["servers.insert_iso"];
+        post?: never;
+        /**
+         * Eject the ISO image of a server
+         * @description Empties the drive, also while the server runs, and sets `boot` to `disk`. We send `server.iso_ejected` when the drive is empty.
+         *
+         *     Scope: `write`.
+         */
+        delete: operations["servers.eject_iso"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1391,6 +1419,16 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /**
+             * @description Your image in the drive for ISO images; see PUT /servers/{id}/iso.
+             * @example custom_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            iso: string | null;
+            /**
+             * @description What boots first, from the next start or reboot on. `iso` needs an ISO image in the drive. It becomes `disk` when the image is ejected, and after a rebuild or restore.
+             * @enum {string}
+             */
+            boot: "disk" | "iso";
             /** @description GiB. A resize may leave it below or above the disk of the plan. */
             disk_gb: number;
             ipv4: {
@@ -1490,6 +1528,16 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /**
+             * @description Your image in the drive for ISO images; see PUT /servers/{id}/iso.
+             * @example custom_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            iso: string | null;
+            /**
+             * @description What boots first, from the next start or reboot on. `iso` needs an ISO image in the drive. It becomes `disk` when the image is ejected, and after a rebuild or restore.
+             * @enum {string}
+             */
+            boot: "disk" | "iso";
             /** @description GiB. A resize may leave it below or above the disk of the plan. */
             disk_gb: number;
             ipv4: {
@@ -1595,6 +1643,16 @@ export interface components {
             plan: string;
             region: string;
             image: string;
+            /**
+             * @description Your image in the drive for ISO images; see PUT /servers/{id}/iso.
+             * @example custom_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            iso: string | null;
+            /**
+             * @description What boots first, from the next start or reboot on. `iso` needs an ISO image in the drive. It becomes `disk` when the image is ejected, and after a rebuild or restore.
+             * @enum {string}
+             */
+            boot: "disk" | "iso";
             /** @description GiB. A resize may leave it below or above the disk of the plan. */
             disk_gb: number;
             ipv4: {
@@ -2564,7 +2622,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2595,7 +2653,7 @@ export interface components {
             object: "webhook";
             /** @example https://example.com/hooks */
             url: string;
-            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
             /** @description False pauses deliveries. */
             active: boolean;
             /**
@@ -2635,7 +2693,7 @@ export interface components {
              */
             event: string;
             /** @enum {string} */
-            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
+            event_type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             /** @description Starts at 1. */
             attempt: number;
             /** @enum {string} */
@@ -2768,7 +2826,7 @@ export interface components {
             /** @constant */
             object: "event";
             /** @enum {string} */
-            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
+            type: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -3237,6 +3295,11 @@ export interface operations {
                         /** @description Refuses rebuild and restore with 409. */
                         rebuild?: boolean;
                     };
+                    /**
+                     * @description What boots first, from the next start or reboot on. `iso` needs an ISO image in the drive. It becomes `disk` when the image is ejected, and after a rebuild or restore.
+                     * @enum {string}
+                     */
+                    boot?: "disk" | "iso";
                 };
             };
         };
@@ -3248,6 +3311,7 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3557,6 +3621,92 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.insert_iso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "image": "custom_aaaqk3m7qzb5x2l6v4t7n8wyja"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Id of an image that you uploaded, `custom_…`. */
+                    image: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Server"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "servers.eject_iso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4414,7 +4564,7 @@ export interface operations {
                     expires_at?: string | null;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -4544,7 +4694,7 @@ export interface operations {
                     name?: string;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -6079,7 +6229,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
+                    events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
                     /** @default true */
                     active?: boolean;
                 };
@@ -6199,7 +6349,7 @@ export interface operations {
                     /** @description https only, with a valid certificate, on the public internet. No user name, no fragment. */
                     url?: string;
                     /** @description Event names, or ["*"] for all that the scope may read. Duplicates count once. Replaces the whole list. Naming a money event (`billing.*`, `topup.*`) requires scope `billing`. */
-                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
+                    events?: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
                     active?: boolean;
                 };
             };
@@ -6275,7 +6425,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "pending" | "delivered" | "failed" | "cancelled";
-                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
+                "filter[event_type]"?: "server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "ping";
             };
             header?: never;
             path: {
@@ -6637,8 +6787,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.credit" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "maintenance.start" | "maintenance.end" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */
@@ -6729,7 +6879,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "running" | "success" | "error";
-                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
                 /** @description Id of the resource that the command names, such as `vol_…` of `volume.attach`. */
                 "filter[resource]"?: string;
             };
@@ -6810,7 +6960,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
                 "filter[status]"?: "running" | "success" | "error";
-                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
+                "filter[command]"?: "server.create" | "server.delete" | "server.start" | "server.stop" | "server.reboot" | "server.rescue" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.rebuild" | "server.restore" | "server.suspend" | "server.move" | "volume.create" | "volume.attach" | "volume.detach" | "volume.resize" | "volume.delete" | "snapshot.create" | "snapshot.delete" | "image.create";
             };
             header?: never;
             path: {

@@ -68,6 +68,7 @@ export type CreateServer = Body<'servers.create'>;
 export type UpdateServer = Body<'servers.update'>;
 export type RebuildServer = Body<'servers.rebuild'>;
 export type ResizeServer = Body<'servers.resize'>;
+export type InsertIso = Body<'servers.insert_iso'>;
 export type StartServer = Body<'servers.start'>;
 export type SetRdns = Body<'servers.set_rdns'>;
 export type CreateSnapshot = Body<'snapshots.create'>;

@@ -53,6 +53,9 @@ const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   restore: 'The server is being restored from a snapshot.',
   suspend: 'The server is being suspended.',
   resize: 'The server is being resized.',
+  insert_iso: 'An ISO image is being inserted.',
+  eject_iso: 'The ISO image is being ejected.',
+  set_boot: 'The boot order is being changed.',
   move: 'We are moving the server to another host. It stays as it is.',
 };
 

@@ -111,9 +111,15 @@ function machineDetails(data: OverviewData): Html {
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],
     ['Region', html`${data.regionName} <span class="soft">${server.region}</span>`],
     ['Image', data.imageName],
+    ['ISO image', server.iso && isoLink(server)],
     ['SSH keys', keys.length > 0 ? html`${keyList}` : 'None. Installed with a root password.'],
     ['ID', copyable(server.id)],
   ]);
+}
+
+function isoLink({ id, boot }: Server): Html {
+  const drive = html`<a href="${serverPagePath(id, 'rebuild')}">In the drive</a>`;
+  return boot === 'iso' ? html`${drive}, boots first` : drive;
 }
 
 function billingDetails({ server, nextCycleUsd, destroyAt }: OverviewData): Html {

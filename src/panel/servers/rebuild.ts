@@ -1,4 +1,4 @@
-/** Rebuilding a server, and its rescue system. */
+/** Rebuilding a server, its rescue system, and its drive for ISO images. */
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
@@ -9,6 +9,7 @@ import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { protectedNote } from '../parts/protection.ts';
 import { imageChoices } from '../resources/images.ts';
+import { isoSection } from './iso.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 interface RebuildData extends ServerPage {
@@ -25,6 +26,7 @@ export function rebuildView(data: RebuildData): View {
     'rebuild',
     html`${data.rescue && rescueCredentials(data.rescue, data)}
 ${section('Rescue system', rescueForm(data))}
+${section('ISO image', isoSection(data))}
 ${section('Rebuild', rebuildForm(data))}`,
   );
 }

@@ -20,6 +20,8 @@ const WEB_1: ActualServer = {
   plan: 's1',
   region: 'par',
   image: 'img_2',
+  iso: null,
+  boot: 'disk',
   disk_gb: 10,
   ipv4: { address: '192.0.2.1', gateway: '192.0.2.254', rdns: HOST },
   ipv6: null,

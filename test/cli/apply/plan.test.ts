@@ -107,6 +107,8 @@ const WEB_1: ActualServer = {
   plan: 's1',
   region: 'par',
   image: 'img_2',
+  iso: null,
+  boot: 'disk',
   disk_gb: 10,
   ipv4: null,
   ipv6: null,

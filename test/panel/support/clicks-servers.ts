@@ -76,6 +76,22 @@ export const SERVER_CLICKS: readonly Click[] = [
     at: (estate) => running(estate, '/rebuild'),
   },
   {
+    form: ['/servers/{id}/rebuild', 'insert_iso'],
+    once: 'server.insert_iso',
+    at: (estate) => running(estate, '/rebuild'),
+    fields: ({ estate }) => ({ iso: estate.ownImage }),
+  },
+  {
+    form: ['/servers/{id}/rebuild', 'boot'],
+    once: 'server.update',
+    at: (estate) => running(estate, '/rebuild'),
+  },
+  {
+    form: ['/servers/{id}/rebuild', 'eject_iso'],
+    once: 'server.eject_iso',
+    at: (estate) => running(estate, '/rebuild'),
+  },
+  {
     form: ['/servers/{id}/settings', 'change'],
     once: 'server.update',
     at: (estate) => running(estate, '/settings'),

@@ -22,6 +22,8 @@ const KNOWN_TYPES: Readonly<Record<EventType, true>> = {
   'server.rebooted': true,
   'server.rebuilt': true,
   'server.resized': true,
+  'server.iso_inserted': true,
+  'server.iso_ejected': true,
   'server.suspended': true,
   'server.destroyed': true,
   'snapshot.ready': true,

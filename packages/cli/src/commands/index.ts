@@ -25,6 +25,7 @@ import { remove } from './server/delete.ts';
 import { metrics } from './server/metrics.ts';
 import { SERVER_POWER } from './server/power.ts';
 import { SERVER_REINSTALL } from './server/reinstall.ts';
+import { SERVER_ISO } from './server/iso.ts';
 import { resize } from './server/resize.ts';
 import { SERVER_READ } from './server/show.ts';
 import { ssh } from './server/ssh.ts';
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   remove,
   ...SERVER_POWER,
   resize,
+  ...SERVER_ISO,
   ...SERVER_REINSTALL,
   ...SERVER_BACKUPS,
   openConsole,

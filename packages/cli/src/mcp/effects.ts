@@ -39,6 +39,8 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'servers.restore': destroys((name) => `erase the disk of ${name} and restore the snapshot`),
   'servers.delete': destroys((name) => `delete ${name} and all data on its disk`),
   'servers.resize': CHANGES,
+  'servers.insert_iso': CHANGES,
+  'servers.eject_iso': CHANGES,
   'images.delete': destroys((name) => `delete ${name}`),
   'ssh_keys.create': ADDS,
   'ssh_keys.delete': destroys((name) => `delete ${name}`),

@@ -4,6 +4,7 @@ import type {
   Console,
   CreateServer,
   DeletedServer,
+  InsertIso,
   ListQuery,
   Metrics,
   RebuildServer,
@@ -90,6 +91,19 @@ export class Servers extends Resource {
   resize(id: string, body: ResizeServer, options?: CallOptions): Promise<Server> {
     const params = { path: { id }, header: { 'X-Service-Beta': 'true' } } as const;
     return this.transport.run((api) => api.POST('/servers/{id}/resize', { params, body }), options);
+  }
+
+  /**
+   * Puts an image that you uploaded into the drive of the server, also while it runs. To boot it, update `boot`
+   * to `iso`, and reboot when that action has ended.
+   */
+  insertIso(id: string, body: InsertIso, options?: CallOptions): Promise<Server> {
+    return this.transport.run((api) => api.PUT('/servers/{id}/iso', { ...byId(id), body }), options);
+  }
+
+  /** Empties the drive. The server boots its disk from then on. */
+  ejectIso(id: string, options?: CallOptions): Promise<Server> {
+    return this.transport.run((api) => api.DELETE('/servers/{id}/iso', byId(id)), options);
   }
 
   /** Restores a snapshot and erases the disk. */

@@ -1,7 +1,8 @@
-/** Rebuilding a server, and its rescue system. */
+/** Rebuilding a server, its rescue system, and its drive for ISO images. */
 import { rebuildView } from '../../../panel/servers/rebuild.ts';
+import type { Server } from '../../../spec/schemas/server.ts';
 import type { RescuedServer } from '../../../spec/schemas/server-actions.ts';
-import type { Form } from '../../form.ts';
+import { type Form, field } from '../../form.ts';
 import { listOwnSshKeys, listUsableImages } from '../choices.ts';
 import { bodyReader, checkedIds, encodeUserData, text } from '../field-readers.ts';
 import { page, restForm } from '../page-types.ts';
@@ -39,6 +40,18 @@ export const SERVER_REBUILD_PAGE = page({
       body: bodyReader({ image: text, ssh_keys: selectedKeys, user_data_b64: encodeUserData }),
       fieldNames: { user_data_b64: 'user_data' },
       done: redirectToServer('server_rebuilding'),
+    }),
+    insert_iso: restForm({
+      operation: 'servers.insert_iso',
+      body: (form) => ({ image: field(form, 'iso') }),
+      fieldNames: { image: 'iso' },
+      done: redirectToServer('iso_inserting'),
+    }),
+    eject_iso: restForm({ operation: 'servers.eject_iso', done: redirectToServer('iso_ejecting') }),
+    boot: restForm<Server>({
+      operation: 'servers.update',
+      body: bodyReader({ boot: text }),
+      done: redirectToServer('boot_changing'),
     }),
     rescue: restForm<RescuedServer>({
       operation: 'servers.rescue',

@@ -189,6 +189,8 @@ export class Model {
       plan,
       region,
       image: act.image,
+      iso: null,
+      boot: 'disk',
       disk_gb: 10,
       ipv4: null,
       ipv6: null,

@@ -21,7 +21,7 @@ export const SERVER_COLUMNS: readonly Column<Server>[] = [
       Object.entries(ipv6?.rdns_records ?? {}).map(([address, host]) => `${address}=${host}`),
     hidden: true,
   },
-  ...hidden(fields<Server>('image', 'ssh_keys', 'tags')),
+  ...hidden(fields<Server>('image', 'iso', 'boot', 'ssh_keys', 'tags')),
   labelColumn(),
   protectionColumn<Server>(),
   ...hidden(fields<Server>('billing_months')),

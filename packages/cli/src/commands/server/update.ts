@@ -1,4 +1,4 @@
-/** Changes that take effect immediately: names, tags, labels, renewal, protection, reverse DNS. */
+/** Changes of a server that do not restart it: names, tags, labels, renewal, protection, boot, reverse DNS. */
 import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
@@ -7,12 +7,17 @@ import { omitUndefined, requireChanges } from '../../lists.ts';
 import { arg, booleanOption, listOf, text } from '../../options.ts';
 import { changeLabels, LABEL_CHANGES, rejectCombination } from '../label-options.ts';
 import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
+import { WAIT_OPTIONS } from '../../terminal/wait.ts';
+import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
 import { SERVER_COLUMNS } from './show.ts';
+import { waitForServer } from './wait-for-server.ts';
+
+const BOOT_ORDERS = ['disk', 'iso'] as const;
 
 const update = command({
   name: 'server update',
-  about: 'Change the name, tags, labels, renewal, or protection of a server',
-  operations: ['servers.update', ...FIND_SERVER],
+  about: 'Change the name, tags, labels, renewal, protection, or boot order of a server',
+  operations: ['servers.update', ...FIND_SERVER, ...WAIT_OPERATIONS],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
     name: text('name', 'New name'),
@@ -23,13 +28,16 @@ const update = command({
     autoRenew: booleanOption('Charge the next cycle when the current one ends'),
     deleteProtection: DELETE_PROTECTION,
     rebuildProtection: REBUILD_PROTECTION,
+    boot: text('what', 'What boots first, from the next restart on', { choices: BOOT_ORDERS }),
+    ...WAIT_OPTIONS,
   },
   columns: SERVER_COLUMNS,
   help:
     'Additions and removals are applied to the tags and labels at that moment; two concurrent updates may\n' +
     'overwrite each other.',
   example: 'skerry server update web-1 --tag web --tag prod --label env=prod',
-  run: async ({ skerry, output }, { server, name, autoRenew: auto_renew, ...words }) => {
+  run: async (context, { server, name, autoRenew: auto_renew, noWait, timeout, ...words }) => {
+    const { skerry } = context;
     requireChanges({ name, auto_renew, ...words });
     rejectCombination(words.tag, words.addTag ?? words.removeTag, 'tag');
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
@@ -40,9 +48,14 @@ const update = command({
       auto_renew,
       tags: resolveTags(found, words),
       labels: changeLabels(found, words),
+      boot: BOOT_ORDERS.find((each) => each === words.boot),
     });
     const body = { ...changes, ...protectionField(words) };
-    output.show(await skerry.servers.update(found.id, body), SERVER_COLUMNS);
+    const updated = await skerry.servers.update(found.id, body);
+    // Only this one begins an action. Another may run on the server.
+    const boots = updated.action?.command === 'server.set_boot';
+    if (boots) await waitForServer(context, { noWait, timeout }, updated);
+    else context.output.show(updated, SERVER_COLUMNS);
   },
 });
 
