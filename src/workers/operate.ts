@@ -3,8 +3,8 @@
 import type { Service } from '../domain/context.ts';
 import { giveUp, leaveHost } from '../domain/servers/deploy/give-up.ts';
 import { ensureMachine, observeInstalls } from '../domain/servers/deploy/provision.ts';
-import { placeElsewhere, replaceMachine, waitReplaced } from '../domain/servers/lost/place.ts';
 import { changeIso, emptyDrive } from '../domain/servers/iso/steps.ts';
+import { placeElsewhere, replaceMachine, waitReplaced } from '../domain/servers/lost/place.ts';
 import { copyMachine, keepMachine, takeOverMachine } from '../domain/servers/moves/steps.ts';
 import {
   enterRescue,

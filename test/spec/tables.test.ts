@@ -155,7 +155,8 @@ test('the events are those of the specification, and additional ones are marked'
   assert.deepEqual(
     added.map(([name]) => name),
     [
-      ...['server.resized', 'server.lost', 'snapshot.failed', 'backup.failed', 'volume.lost'],
+      ...['server.resized', 'server.iso_inserted', 'server.iso_ejected', 'server.lost'],
+      ...['snapshot.failed', 'backup.failed', 'volume.lost'],
       ...['topup.reversed', 'token.updated', 'action.success', 'action.error'],
       ...['alert.fired', 'alert.resolved'],
     ],

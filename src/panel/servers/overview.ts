@@ -2,6 +2,7 @@
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
 import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
+import type { Server } from '../../spec/schemas/server.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';

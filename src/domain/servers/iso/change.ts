@@ -43,16 +43,12 @@ export async function insertIso(
 
 /** Also makes the server boot its disk first. Refuses with `wrong_state` if the drive is empty. */
 export async function ejectIso(service: Service, actor: CustomerActor, shownId: string): Promise<Server> {
-  return await requestOperation(
-    service,
-    { actor, shownId, action: 'eject_iso' },
-    async (tx, server, now) => {
-      if (server.iso_image_id === null)
-        fail('wrong_state', { field: 'iso' }, 'No ISO image is inserted in this server.');
-      await setIso(tx, server, EMPTY_DRIVE, now);
-      return { step: 'change_iso' };
-    },
-  );
+  return await requestOperation(service, { actor, shownId, action: 'eject_iso' }, async (tx, server, now) => {
+    if (server.iso_image_id === null)
+      fail('wrong_state', { field: 'iso' }, 'No ISO image is inserted in this server.');
+    await setIso(tx, server, EMPTY_DRIVE, now);
+    return { step: 'change_iso' };
+  });
 }
 
 async function requireIsoDrive(tx: Sql, service: Service, server: ServerRow): Promise<void> {

@@ -9,6 +9,8 @@ import {
   type ExpectedResources,
   type HostFinding,
   type HourSample,
+  type IsoDrive,
+  type MachineSize,
   type MachineState,
   type MinuteSample,
   type SnapshotState,
@@ -86,14 +88,8 @@ export function openHostDriver(
       await requireSharedDisks(connection, spec);
       await change('restore', spec, snapshotId);
     },
-    resize: async (id, size) => {
-      await requireResize(connection);
-      return (await call('resize', id, size)) as { diskGb: number };
-    },
-    setIso: async (id, drive) => {
-      await requireIsoDrive(connection);
-      await change('setIso', id, driveWithoutPath(drive));
-    },
+    resize: (id, size) => resizeMachine(call, connection, { id, size }),
+    setIso: (id, drive) => setIso(call, connection, { id, drive }),
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
     sample: async (ids, since) => (await call('sample', ids, since)) as HourSample[],
@@ -153,20 +149,32 @@ async function requireSnapshotOrders(
   );
 }
 
-/** Repeating the call to an older host would not help. */
-async function requireResize(connection: HostConnection): Promise<void> {
-  if ((await connection.version()) >= RESIZE_VERSION) return;
-  const { name: host } = connection;
-  throw new ComputeError('refused', `host ${host} cannot resize machines: update Skerry on ${host}`);
-}
-
-async function requireIsoDrive(connection: HostConnection): Promise<void> {
-  if ((await connection.version()) >= ISO_DRIVE_VERSION) return;
-  const { name: host } = connection;
-  throw new ComputeError('refused', `host ${host} cannot insert ISO images: update Skerry on ${host}`);
-}
-
 type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;
+
+async function resizeMachine(
+  call: Caller,
+  connection: HostConnection,
+  { id, size }: { readonly id: string; readonly size: MachineSize },
+): Promise<{ readonly diskGb: number }> {
+  await requireVersion(connection, RESIZE_VERSION, 'resize machines');
+  return (await call('resize', id, size)) as { diskGb: number };
+}
+
+async function setIso(
+  call: Caller,
+  connection: HostConnection,
+  { id, drive }: { readonly id: string; readonly drive: IsoDrive },
+): Promise<void> {
+  await requireVersion(connection, ISO_DRIVE_VERSION, 'insert ISO images');
+  await call('setIso', id, driveWithoutPath(drive));
+}
+
+/** Repeating the call to an older host would not help. */
+async function requireVersion(connection: HostConnection, version: number, what: string): Promise<void> {
+  if ((await connection.version()) >= version) return;
+  const { name: host } = connection;
+  throw new ComputeError('refused', `host ${host} cannot ${what}: update Skerry on ${host}`);
+}
 
 /** An older host has nothing to do with moves, and repeating a call would not help. */
 function remoteMoves(call: Caller, connection: HostConnection): MachineMoves {

@@ -157,7 +157,7 @@ export class SimulatedCompute implements ComputeDriver {
   }
 
   async setIso(id: string, { iso, boot }: IsoDrive): Promise<void> {
-    await this.#throwArmedFault('setIso', 'transient');
+    await this.#throwArmedFault('setIso', 'host');
     await requireMachine(this.#db, id);
     await this.#db.run('update sim.machines set iso_sha256 = $2, boots_iso = $3 where id = $1', [
       id,

@@ -54,7 +54,10 @@ describe('an ISO image in a server', () => {
     await isos.done();
     assert.deepEqual(await isos.drive(), [image.sha256, 'iso']);
     const ejected = await isos.eject();
-    assert.deepEqual([ejected.iso, ejected.boot, ejected.action?.command], [null, 'disk', 'server.eject_iso']);
+    assert.deepEqual(
+      [ejected.iso, ejected.boot, ejected.action?.command],
+      [null, 'disk', 'server.eject_iso'],
+    );
     await isos.done();
     assert.deepEqual(await isos.drive(), EMPTY);
     assert.equal((await isos.server()).status, 'running');

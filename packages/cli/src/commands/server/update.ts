@@ -5,10 +5,10 @@ import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
 import { omitUndefined, requireChanges } from '../../lists.ts';
 import { arg, booleanOption, listOf, text } from '../../options.ts';
-import { changeLabels, LABEL_CHANGES, rejectCombination } from '../label-options.ts';
-import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { WAIT_OPTIONS } from '../../terminal/wait.ts';
 import { WAIT_OPERATIONS } from '../../terminal/wait-for-action.ts';
+import { changeLabels, LABEL_CHANGES, rejectCombination } from '../label-options.ts';
+import { DELETE_PROTECTION, protectionField, REBUILD_PROTECTION } from '../protection.ts';
 import { SERVER_COLUMNS } from './show.ts';
 import { waitForServer } from './wait-for-server.ts';
 

@@ -57,7 +57,11 @@ const Prepare = Type.Object({
   isoDrive: Type.Optional(Type.Literal(true)),
   state: State,
 });
-const Prepared = Type.Object({ ok: Type.Literal(true), hasBase: Type.Boolean(), isoDrive: Type.Optional(Type.Literal(true)) });
+const Prepared = Type.Object({
+  ok: Type.Literal(true),
+  hasBase: Type.Boolean(),
+  isoDrive: Type.Optional(Type.Literal(true)),
+});
 
 const Finish = Type.Object({
   /** It may have changed since it was prepared. */
