@@ -57,7 +57,7 @@ export interface MachineImage {
 export interface IsoDrive {
   /** Null: the drive is empty. */
   readonly iso: MachineImage['iso'];
-  /** What it boots first; the other follows if that does not boot. */
+  /** Boots first; the other one follows if it does not boot. */
   readonly boot: 'disk' | 'iso';
 }
 

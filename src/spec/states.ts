@@ -25,10 +25,6 @@ export const SERVER_STATUSES = [
 ] as const;
 export type ServerStatus = (typeof SERVER_STATUSES)[number];
 
-/** What a server boots first. */
-export const BOOT_ORDERS = ['disk', 'iso'] as const;
-export type BootOrder = (typeof BOOT_ORDERS)[number];
-
 export const SUSPENDED_REASONS = ['balance', 'not_renewed', 'operator', 'negative_balance'] as const;
 export type SuspendedReason = (typeof SUSPENDED_REASONS)[number];
 
@@ -118,11 +114,7 @@ export function can(
 
 /** Actions that run next to an operation in progress. Every other action waits until it is done. */
 const ALLOWED_DURING_OPERATION: readonly ServerAction[] = [
-  'console',
-  'detach',
-  'update',
-  'protect',
-  'destroy',
+  ...(['console', 'detach', 'update', 'protect', 'destroy'] as const),
 ];
 
 export function mustWaitForOperation(action: ServerAction): boolean {

@@ -11,7 +11,6 @@ const UNAUDITED_FILES: Record<string, string> = {
   'src/domain/servers/billing/suspend.ts': 'its callers know the actor',
   'src/domain/firewall/applied-to.ts': 'its callers audit the change of the group',
   'src/domain/servers/operator/apply-freeze.ts': 'the operator’s command was audited when it was given',
-  'src/domain/servers/iso/change.ts': '`requestOperation` and the update audit the request',
   'src/domain/servers/resize/resize.ts': '`requestOperation` audits the request',
   'src/domain/billing/low-balance.ts': 'it changes nothing',
   'src/domain/servers/alerts/record.ts': 'its callers audit the change of the alert or the server',

@@ -41,7 +41,7 @@ const SCENARIOS: readonly KillScenario<ScenarioContext>[] = [
       await assertIdle(context);
       const image = await insert(context);
       assert.equal((await assertIdle(context)).iso, image);
-      // The image that the server shows is the one that cannot be deleted.
+      // The server has the image that it shows.
       assert.equal((await context.api.delete(`/images/${image}`)).status, 409);
     },
   },
@@ -82,7 +82,7 @@ async function done({ url }: ScenarioContext, request: ReturnType<V1Client['get'
   await callSandbox(url, 'settle');
 }
 
-/** Asserts that nothing runs on the server any more, and returns it. */
+/** Asserts that the server has no action left, and returns it. */
 async function assertIdle(context: ScenarioContext) {
   const { api } = context;
   const [server] = (await api.get('/servers')).body.data;

@@ -200,7 +200,7 @@ export interface paths {
         get?: never;
         /**
          * Insert an ISO image into a server
-         * @description Puts an image that you uploaded into the drive for ISO images, also while the server runs, and replaces the one that is in it. We send `server.iso_inserted` when the server has it. To boot it, set `boot` to `iso` and reboot. A server with an ISO image is not moved to another host.
+         * @description Puts an image that you uploaded into the drive for ISO images, also while the server runs, and replaces the image in it. We send `server.iso_inserted` when the server has it. To boot it, set `boot` to `iso` and reboot. A server with an ISO image is not moved to another host.
          *
          *     Scope: `write`.
          */

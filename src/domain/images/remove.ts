@@ -8,9 +8,9 @@ import {
   endAllUploads,
   findBlobUsage,
   isDeletedImage,
-  isInsertedImage,
   softDeleteImage,
 } from '../../store/images/images.ts';
+import { isInsertedImage } from '../../store/servers/isos.ts';
 import { enqueueTask, enqueueTasks, type TaskResult } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
@@ -22,8 +22,8 @@ const RECHECK_MS = MINUTE_MS;
 
 /**
  * Deletes the customer's own image. Servers installed from it keep running, and its file stays until they are
- * deleted. Refuses with `not_found`, an official image with `conflict_state`, and one that is inserted into a
- * server with `still_in_use`.
+ * deleted. Refuses with `not_found`, an official image with `conflict_state`, and with `still_in_use`
+ * an image in the drive of a server.
  */
 export async function deleteImage(service: Service, actor: CustomerActor, shownId: string): Promise<void> {
   const image = readImageId(shownId) ?? notFound('image');

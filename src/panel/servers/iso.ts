@@ -32,8 +32,8 @@ function ejectAndBoot(data: IsoData): Html {
   const blocked = blockedReason(data, 'set_boot');
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const [next, label] = server.boot === 'iso' ? ['disk', 'Boot the disk'] : ['iso', 'Boot the ISO image'];
-  const choice = html`<input type="hidden" name="boot" value="${next}"><button class="plain">${label}</button>`;
-  return html`${form(forms, { name: 'boot' }, choice)}
+  const choice = html`<input type="hidden" name="boot" value="${next}">`;
+  return html`${form(forms, { name: 'boot' }, html`${choice}<button class="plain">${label}</button>`)}
 ${form(forms, { name: 'eject_iso' }, html`<button class="plain">Eject ISO image</button>`)}`;
 }
 
@@ -50,6 +50,7 @@ function insertForm(data: IsoData): Html {
   return form(
     forms,
     { name: 'insert_iso', class: 'row' },
-    html`${fields.select('iso', 'Your image', { choices: imageChoices(own) })}<button>Insert ISO image</button>`,
+    html`${fields.select('iso', 'Your image', { choices: imageChoices(own) })}
+<button>Insert ISO image</button>`,
   );
 }

@@ -1,8 +1,9 @@
 /** Server (SPEC "Server (`srv_`)", DECISIONS "Cycle in POST /servers"). */
 import { type Static, Type } from 'typebox';
+import { BOOT_ORDERS } from '../boot.ts';
 import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
-import { BOOT_ORDERS, SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
+import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { ActionSummary } from './action.ts';
 import {
   Id,

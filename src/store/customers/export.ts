@@ -55,11 +55,11 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'servers',
     ids: { id: 'server', ssh_keys: 'sshKey', iso_image_id: 'customImage' },
     rows: `select id, public_no, name, status, suspended_reason, plan_id as plan, s.region_id as region,
-             ${IMAGE}, iso_image_id, boot, ram_mb, disk_gb, host(a.addr) as ipv4, p.prefix::text as ipv6, ssh_keys,
-             ssh_public_keys, tags, labels, protect_delete, protect_rebuild, rdns, billing_months,
-             auto_renew, price_cents_month, price_cents_cycle, eur_per_usd::text, anchor_day, paid_until,
-             suspended_at, destroy_at, held_at, frozen_at, freeze_reason, first_run_at, created_at,
-             updated_at
+             ${IMAGE}, iso_image_id, boot, ram_mb, disk_gb, host(a.addr) as ipv4,
+             p.prefix::text as ipv6, ssh_keys, ssh_public_keys, tags, labels, protect_delete,
+             protect_rebuild, rdns, billing_months, auto_renew, price_cents_month, price_cents_cycle,
+             eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at, frozen_at,
+             freeze_reason, first_run_at, created_at, updated_at
            from servers s left join ipv4_addresses a on a.server_id = s.id
              left join ipv6_prefixes p on p.server_id = s.id
           where customer_id = $1 order by created_at`,

@@ -1,6 +1,5 @@
 /** Customers' own images, the uploads that become them, and the imported disks of official images. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { BootOrder } from '../../spec/states.ts';
 import { parametersFor } from '../parameters.ts';
 import type { VisibleImageRow } from './visible.ts';
 
@@ -73,27 +72,6 @@ export async function findOwnImage(
     `select id, family, version, cloud_init, blob_key, sha256, deleted_at is not null as deleted
        from images where id = $1 and customer_id = $2 and blob_key is not null for share`,
     [id, customerId],
-  );
-}
-
-/** Whether the image is in the drive of a server. */
-export async function isInsertedImage(tx: Sql, id: string): Promise<boolean> {
-  return (await tx.row('select from servers where iso_image_id = $1 limit 1', [id])) !== undefined;
-}
-
-export interface InsertedIsoRow {
-  readonly boot: BootOrder;
-  /** Both null if the drive is empty. */
-  readonly blob_key: string | null;
-  readonly sha256: string | null;
-}
-
-/** What the drive of the server should have. */
-export async function findInsertedIso(tx: Sql, serverId: string): Promise<InsertedIsoRow | undefined> {
-  return await tx.row<InsertedIsoRow>(
-    `select s.boot, i.blob_key, i.sha256 from servers s left join images i on i.id = s.iso_image_id
-      where s.id = $1`,
-    [serverId],
   );
 }
 

@@ -20,7 +20,7 @@ export type OperationKind =
   | 'resize'
   | 'insert_iso'
   | 'eject_iso'
-  /** What it boots first. */
+  /** Changes the boot order. */
   | 'set_boot';
 
 export type OperationStep =

@@ -1,8 +1,9 @@
 /** Servers, with their addresses. */
 import { parseId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import type { BootOrder } from '../../spec/boot.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import type { BootOrder, ServerStatus, SuspendedReason } from '../../spec/states.ts';
+import type { ServerStatus, SuspendedReason } from '../../spec/states.ts';
 import type { Reach } from '../../spec/token-limits.ts';
 import { ACTION_COLUMNS, joinAction, type ShownAction } from '../actions.ts';
 import { pageInside } from '../customers/reach.ts';
@@ -87,9 +88,10 @@ export type ShownServerRow = Omit<
 >;
 
 const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.region_id, s.image_id,
-  i.type as image_type, s.iso_image_id, s.boot, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.protect_delete, s.protect_rebuild, s.rdns,
-  s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until, s.first_run_at, s.created_at,
-  s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway, p.prefix::text as ipv6_prefix,
+  i.type as image_type, s.iso_image_id, s.boot, s.disk_gb, s.ssh_keys, s.tags, s.labels, s.protect_delete,
+  s.protect_rebuild, s.rdns, s.billing_months, s.auto_renew, s.price_cents_cycle, s.paid_until,
+  s.first_run_at, s.created_at, s.updated_at, host(a.addr) as ipv4, host(a.gateway) as ipv4_gateway,
+  p.prefix::text as ipv6_prefix,
   ${ACTION_COLUMNS}`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
   s.ram_mb, s.shared_disk, s.never_started, s.price_cents_month, s.paid_from, s.paid_cents, s.priced_at,
@@ -279,16 +281,6 @@ export async function setServerRdns(
   server: Pick<ServerRow, 'id' | 'rdns' | 'updated_at'>,
 ): Promise<void> {
   await tx.run('update servers set rdns = $rdns, updated_at = $updated_at where id = $id', server);
-}
-
-export async function setServerIso(
-  tx: Sql,
-  server: Pick<ServerRow, 'id' | 'iso_image_id' | 'boot' | 'updated_at'>,
-): Promise<void> {
-  await tx.run(
-    `update servers set iso_image_id = $iso_image_id, boot = $boot, updated_at = $updated_at where id = $id`,
-    server,
-  );
 }
 
 export async function deleteServer(tx: Sql, id: string): Promise<void> {

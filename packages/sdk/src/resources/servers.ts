@@ -94,8 +94,8 @@ export class Servers extends Resource {
   }
 
   /**
-   * Puts an image that you uploaded into the drive of the server, also while it runs. To boot it, update `boot`
-   * to `iso`, and reboot when that action has ended.
+   * Puts an image that you uploaded into the drive of the server, also while it runs. To boot it, update
+   * `boot` to `iso`, and reboot when that action has ended.
    */
   insertIso(id: string, body: InsertIso, options?: CallOptions): Promise<Server> {
     return this.transport.run((api) => api.PUT('/servers/{id}/iso', { ...byId(id), body }), options);

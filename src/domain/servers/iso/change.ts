@@ -2,9 +2,9 @@
 import { fail, unknownReference } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import type { BootOrder } from '../../../spec/boot.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import type { IsoBody } from '../../../spec/schemas/server-actions.ts';
-import type { BootOrder } from '../../../spec/states.ts';
 import { findOfficialImage } from '../../../store/servers/reinstalls.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
 import { startOperation } from '../../actions/operations.ts';

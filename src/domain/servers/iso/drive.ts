@@ -1,7 +1,8 @@
-/** What a server has in its drive for ISO images, and what it boots first, as its row says. */
+/** The wanted content of the drive for ISO images, and the boot order: the row of the server has both. */
 import type { Sql } from '../../../kernel/sql.ts';
-import type { BootOrder } from '../../../spec/states.ts';
-import { type ServerRow, setServerIso } from '../../../store/servers/servers.ts';
+import type { BootOrder } from '../../../spec/boot.ts';
+import { setServerIso } from '../../../store/servers/isos.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
 import { releaseImage } from '../../images/remove.ts';
 
 export interface WantedDrive {

@@ -5,7 +5,7 @@
  *      │ refused, or the host has no room for the image
  *      └──→ empty_drive ──→ (commit: the drive is empty, and the disk boots) failed
  */
-import { findInsertedIso } from '../../../store/images/images.ts';
+import { findInsertedIso } from '../../../store/servers/isos.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';
 import { isoForImage } from '../../images/installable.ts';

@@ -16,8 +16,8 @@ import type { Service } from '../../context.ts';
 import { outOfStock } from './checks.ts';
 
 /**
- * Refuses with `out_of_stock` if no host has room, and with `wrong_state` a server that would have to move with
- * an ISO image, without locking or reserving anything.
+ * Refuses with `out_of_stock` if no host has room, and with `wrong_state` a server that would have to move
+ * with an ISO image, without locking or reserving anything.
  */
 export async function requireRoom(
   tx: Sql,

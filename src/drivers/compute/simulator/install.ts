@@ -192,8 +192,8 @@ export async function reviveMachine(tx: Sql, spec: MachineSpec, { now }: Install
   await tx.run(
     `update sim.machines
      set ${bootAssignments({ rescueAt: 'null', installEndsAt: '$2::timestamptz' })},
-         rescue_password_sha256 = null, iso_sha256 = null, boots_iso = false, host = $3, generation = $4, installed = $5::jsonb,
-         filter = $6::jsonb
+         rescue_password_sha256 = null, iso_sha256 = null, boots_iso = false,
+         host = $3, generation = $4, installed = $5::jsonb, filter = $6::jsonb
      where id = $1`,
     [spec.id, now, spec.host, spec.generation, JSON.stringify(installed), filterText(spec)],
   );

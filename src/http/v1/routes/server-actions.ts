@@ -161,7 +161,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     summary: 'Insert an ISO image into a server',
     description:
       'Puts an image that you uploaded into the drive for ISO images, also while the server runs, and ' +
-      'replaces the one that is in it. We send `server.iso_inserted` when the server has it. To boot it, ' +
+      'replaces the image in it. We send `server.iso_inserted` when the server has it. To boot it, ' +
       'set `boot` to `iso` and reboot. A server with an ISO image is not moved to another host.',
     status: 202,
     errorStatuses: [409, 422],

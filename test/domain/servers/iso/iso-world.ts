@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { ejectIso, insertIso } from '../../../../src/domain/servers/iso/change.ts';
 import { patchServer } from '../../../../src/domain/servers/update.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
+import type { BootOrder } from '../../../../src/spec/boot.ts';
 import type { Server } from '../../../../src/spec/schemas/server.ts';
-import type { BootOrder } from '../../../../src/spec/states.ts';
 import type { ServerRow } from '../../../../src/store/servers/servers.ts';
 import { RegionWorld } from '../region-world.ts';
 
@@ -41,8 +41,8 @@ export class IsoWorld {
     const id = newId(this.world.clock.now());
     const sha256 = id.replaceAll('-', '').padEnd(64, '0');
     await this.world.db.run(
-      `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, customer_id, name,
-                           sha256, blob_key, size_bytes)
+      `insert into images (id, type, family, version, arch, size_gb, cloud_init, released_at, customer_id,
+                           name, sha256, blob_key, size_bytes)
        values ($1, 'custom', 'custom', '1', '{amd64}', 1, false, '2025-01-01', $2, 'mine', $3, $1, 1)`,
       [id, customerId, sha256],
     );

@@ -1,4 +1,4 @@
-/** Changes of a server that do not restart it: names, tags, labels, renewal, protection, boot, reverse DNS. */
+/** Changes without a restart: names, tags, labels, renewal, protection, boot order, reverse DNS. */
 import type { Server, SetRdns } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
