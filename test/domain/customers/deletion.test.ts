@@ -166,7 +166,11 @@ describe('deleting an account', () => {
     assert.deepEqual(ids('servers'), [estate.server.running, estate.server.stopped]);
     assert.deepEqual(ids('ssh_keys'), [...estate.keys]);
     assert.deepEqual(ids('snapshots'), [estate.snapshot]);
-    assert.deepEqual(ids('images'), [estate.image.own]);
+    assert.deepEqual(ids('images'), [estate.image.own, estate.image.inserted]);
+    assert.deepEqual(
+      document.servers?.map(({ iso_image_id: iso }) => iso),
+      [null, estate.image.inserted],
+    );
     assert.deepEqual(document.firewall_groups?.[0]?.applied_to, [estate.server.running]);
     assert.ok(ids('ledger')?.includes(estate.ledgerEntry));
     assert.ok(document.audit_events?.some(({ action }) => action === 'customer.export'));

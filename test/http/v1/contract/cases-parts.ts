@@ -47,7 +47,7 @@ export function ownedIds(estate: Estate) {
   const { alert } = estate;
   return {
     server: [server.running, server.stopped],
-    customImage: [image.own],
+    customImage: [image.own, image.inserted],
     sshKey: keys,
     token: [token],
     topup: [topup.credited, topup.open],
