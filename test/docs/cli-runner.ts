@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProgram } from '../cli/support/start-program.ts';
 import { publicKey } from '../panel/support/estate.ts';
+import { isoFile } from '../support/iso.ts';
 import { createApiToken, type JsonBody, V1Client } from '../support/v1-client.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -53,6 +54,7 @@ async function createFolder(files: Readonly<Record<string, string>>): Promise<st
   for (const inner of ['bin', '.ssh']) await mkdir(join(folder, inner));
   await symlink(BIN, join(folder, 'bin/skerry'));
   await writeFile(join(folder, '.ssh/id_ed25519.pub'), `${publicKey(1, 'me@laptop')}\n`);
+  await writeFile(join(folder, 'rescue.iso'), isoFile());
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), `${text}\n`);
   return folder;
 }

@@ -79,7 +79,10 @@ export const SERVER_CLICKS: readonly Click[] = [
     form: ['/servers/{id}/rebuild', 'insert_iso'],
     once: 'server.insert_iso',
     at: (estate) => running(estate, '/rebuild'),
-    fields: ({ estate }) => ({ iso: estate.ownImage }),
+    fields: async ({ panel, estate }) => {
+      const { text } = await panel.get(running(estate, '/rebuild'));
+      return { iso: /name="iso".*?<option value="(custom_\w+)"/s.exec(text)?.[1] ?? '' };
+    },
   },
   {
     form: ['/servers/{id}/rebuild', 'boot'],
