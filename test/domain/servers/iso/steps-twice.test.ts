@@ -1,6 +1,6 @@
 /**
- * Runs each step of an insertion twice, and kills it between its driver call and its commit: the customer must
- * see one effect.
+ * Runs each step of an insertion twice, and kills it between its driver call and its commit: the customer
+ * must see one effect.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
