@@ -102,7 +102,7 @@ describe('the simulated storage', () => {
     for (const [operation, call] of Object.entries(verbs)) {
       if (operation === 'snapshot') continue;
       await world.faults.set({ driver: 'compute', operation, times: 1 });
-      await failsAs(['ensure', 'resize'].includes(operation) ? 'host' : 'transient', call());
+      await failsAs(['ensure', 'resize', 'setIso'].includes(operation) ? 'host' : 'transient', call());
       assert.deepEqual(await contents(), before, operation);
     }
   });
