@@ -102,7 +102,8 @@ describe('the actions on a server', () => {
     const none = { status: 'running', suspendedReason: null } as const;
     const allowed = (status: (typeof SERVER_STATUSES)[number]) =>
       (Object.keys(SERVER_ACTIONS) as ServerAction[]).filter((action) => can({ ...none, status }, action));
-    const disk = ['rebuild', 'restore', 'resize', 'snapshot', 'attach', 'detach'];
+    const isos = ['insert_iso', 'eject_iso', 'set_boot'];
+    const disk = ['rebuild', 'restore', 'resize', ...isos, 'snapshot', 'attach', 'detach'];
     assert.deepEqual(allowed('provisioning'), ['detach', 'update', 'protect', 'destroy']);
     assert.deepEqual(allowed('installing'), ['detach', 'update', 'protect', 'destroy']);
     assert.deepEqual(allowed('running'), [
