@@ -7,6 +7,7 @@ import {
   type ReferenceField,
 } from '../spec/error-messages.ts';
 import { FAILURES, type FailureCode, type V1Issue } from '../spec/errors.ts';
+import { parseLabelSelector } from '../spec/label-filters.ts';
 import { centsToUsd, formatCents } from './money.ts';
 
 /** Additional members of an error: numbers, bounds, allowed words. Never a secret, never user input. */
@@ -120,6 +121,14 @@ export class InvalidRequest extends Failure {
 /** Throws 400 `invalid_request`: `invalidRequest([{ field: 'port', issue: 'invalid_format' }])`. */
 export function invalidRequest(items: readonly ErrorItem[], message?: string): never {
   throw new InvalidRequest(items, message);
+}
+
+/** Reads a label selector, and refuses a malformed one by its field. */
+export function requireLabels(selector: string, field: string): Readonly<Record<string, string>> {
+  return (
+    parseLabelSelector(selector) ??
+    invalidRequest([{ field, issue: 'invalid_format' }], 'Enter pairs of labels such as env=ci,team=web.')
+  );
 }
 
 /** Thrown when another process holds the lease now. Nothing may be written under the lost lease. */

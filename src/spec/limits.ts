@@ -42,6 +42,7 @@ export const LIMITS = {
   passkeyChallengeMinutes: 5,
   nameMaxChars: 63,
   labelPairsMax: 32,
+  labelSelectorMaxChars: 1_000,
   /** The default quota of groups. */
   firewallGroupsPerOrderMax: 50,
   /** As many as a virtual server can have. */

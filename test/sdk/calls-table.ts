@@ -86,7 +86,7 @@ const WRITES: Calls = {
   'webhooks.update': (s, e) => s.webhooks.update(e.webhook.pinged, { events: ['server.suspended'] }),
   'webhooks.test': (s, e) => s.webhooks.test(e.webhook.pinged),
   'alerts.create': (s) =>
-    s.alerts.create({ name: 'down', metric: 'unreachable', label_selector: { env: 'prod' } }),
+    s.alerts.create({ name: 'down', metric: 'unreachable', label_selector: 'env=prod' }),
   'alerts.update': (s, e) => s.alerts.update(e.alert.listed, { value: 5, servers: [e.server.running] }),
   'deliveries.replay': (s, e) => s.deliveries.replay(e.webhook.pinged, e.delivery.ofPinged),
 };

@@ -5,7 +5,6 @@ import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
-import { formatLabels } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 
 /** How the form selects servers; its field is `select`. */
@@ -66,10 +65,12 @@ function selectionFields(fields: Fields, alert: Alert | null, servers: Servers):
   });
   return html`<fieldset><legend>Servers</legend>
 ${fields.radio('select', 'labels', SELECTIONS.labels, { checked: !isListed })}
-${fields.textarea('label_selector', 'Labels', {
-  value: formatLabels(alert?.label_selector ?? {}),
-  rows: 2,
-  hint: 'One per line: name=value. A server must have all of them. Leave it empty for all servers.',
+${fields.text('label_selector', 'Labels', {
+  value: alert?.label_selector ?? '',
+  placeholder: 'env=prod,team=web',
+  maxLength: LIMITS.labelSelectorMaxChars,
+  autocomplete: 'off',
+  hint: 'A server must have all of them. Leave it empty for all servers.',
 })}
 ${fields.radio('select', 'servers', SELECTIONS.servers, { checked: isListed })}
 ${fields.notes('servers')}

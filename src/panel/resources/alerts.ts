@@ -106,8 +106,7 @@ function describeCondition({ metric, compare, value, window }: Alert): string {
 
 function describeSelection({ servers: listed, label_selector: labels }: Alert, servers: Servers): Html {
   if (labels !== null) {
-    const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-    return pairs.length === 0 ? html`All servers` : html`Servers with ${pairs.join(', ')}`;
+    return labels === '' ? html`All servers` : html`Servers with ${labels.replaceAll(',', ', ')}`;
   }
   if (listed === null || listed.length === 0) return html`No servers`;
   return html`${listed.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;

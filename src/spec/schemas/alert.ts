@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { ALERT_COMPARISONS, ALERT_METRIC_NAMES, ALERT_WINDOW_NAMES } from '../alerts.ts';
 import { LIMITS } from '../limits.ts';
-import { DisplayName, Id, Labels, nullable, oneOf, ShownLabels, Time } from './parts.ts';
+import { DisplayName, Id, LabelSelector, nullable, oneOf, Time } from './parts.ts';
 
 const METRIC = oneOf(ALERT_METRIC_NAMES, {
   description:
@@ -16,7 +16,7 @@ const WINDOW = oneOf(ALERT_WINDOW_NAMES, {
   description: 'The alert fires when every minute of the last 5, 10, 30, or 60 minutes meets the condition.',
 });
 const SERVERS = 'Ids of servers.';
-const SELECTOR = 'Labels that a server must have, all of them. An empty object means all servers.';
+const SELECTOR = 'Labels that a server must have, all of them: `env=prod,team=web`. Empty: all servers.';
 
 export const Alert = Type.Object({
   id: Id('alr_'),
@@ -31,11 +31,12 @@ export const Alert = Type.Object({
     items: { type: 'string' },
     description: `${SERVERS} A deleted server is removed. Null if labels select the servers.`,
   }),
-  label_selector: Type.Unsafe<Record<string, string> | null>({
-    ...ShownLabels,
-    type: ['object', 'null'],
-    description: 'The labels of the servers; null if `servers` lists them.',
-  }),
+  label_selector: nullable(
+    Type.String({
+      description: 'The labels of the servers, empty for all; null if `servers` lists them.',
+      examples: ['env=prod'],
+    }),
+  ),
   enabled: Type.Boolean(),
   firing: Type.Array(Type.Object({ server: Id('srv_'), since: Time }), {
     description: 'The servers for which the alert fires now.',
@@ -55,7 +56,7 @@ const fields = {
     maxItems: LIMITS.alertServersMax,
     description: `${SERVERS} Not together with \`label_selector\`.`,
   }),
-  label_selector: { ...Labels, description: `${SELECTOR} Not together with \`servers\`.` },
+  label_selector: { ...LabelSelector, description: `${SELECTOR} Not together with \`servers\`.` },
   enabled: Type.Boolean(),
 };
 

@@ -67,6 +67,12 @@ export const Labels = Type.Record(
   },
 );
 
+/** Pairs of labels that must all match, as `parseLabelSelector` reads them. */
+export const LabelSelector = Type.String({
+  maxLength: LIMITS.labelSelectorMaxChars,
+  examples: ['env=ci,team=web'],
+});
+
 /** Labels in a response. */
 export const ShownLabels = Type.Record(Type.String(), Type.String());
 

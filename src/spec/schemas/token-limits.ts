@@ -1,7 +1,7 @@
 /** The limits of an API token (API 1.7). */
 import { type Static, Type } from 'typebox';
 import { LIMIT_OPERATIONS, LIMIT_RESOURCES_MAX, SPEND_PERIODS } from '../token-limits.ts';
-import { nullable, oneOf } from './parts.ts';
+import { LabelSelector, nullable, oneOf } from './parts.ts';
 
 const ABOUT = {
   ip_cidrs: 'Networks that may use it. Stored sealed, and left out of events.',
@@ -46,9 +46,7 @@ export const TokenLimitsBody = Type.Object(
       ),
     ),
     resources: list(LIMIT_RESOURCES_MAX),
-    label_selector: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: 1_000, examples: ['env=ci,team=web'] })),
-    ),
+    label_selector: Type.Optional(nullable({ ...LabelSelector, minLength: 1 })),
     regions: list(50),
     spend_usd: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1_000_000 }))),
     spend_period: Type.Optional(oneOf(SPEND_PERIODS)),

@@ -17,7 +17,7 @@ describe('skerry alert', () => {
     const listed = await cli.json(...create, '--server', 'web-1', '--window', '1h');
     assert.deepEqual([listed.servers, listed.value, listed.window], [[account.named['web-1']], 80.5, '1h']);
     const labeled = await cli.json(...create, '--label', 'env=prod', '--label', 'tier=web', '--disabled');
-    assert.deepEqual([labeled.label_selector, labeled.enabled], [{ env: 'prod', tier: 'web' }, false]);
+    assert.deepEqual([labeled.label_selector, labeled.enabled], ['env=prod,tier=web', false]);
     const all = await cli.json(
       'alert',
       'create',
@@ -27,7 +27,7 @@ describe('skerry alert', () => {
       'unreachable',
       '--all-servers',
     );
-    assert.deepEqual([all.label_selector, all.value], [{}, null]);
+    assert.deepEqual([all.label_selector, all.value], ['', null]);
     for (const wrong of [[], ['--all-servers', '--label', 'a=b']]) {
       const { code, stderr } = await cli(...create, ...wrong);
       assert.deepEqual([code, /--all-servers/.test(stderr)], [2, true]);

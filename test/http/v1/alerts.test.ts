@@ -43,7 +43,7 @@ describe('alerts over REST', () => {
     assert.deepEqual((await api.get(path)).body, created);
     assert.deepEqual((await api.get('/alerts?filter[metric]=cpu_pct')).body.data, [created]);
     assert.deepEqual((await api.get('/alerts?filter[enabled]=false')).body.data, []);
-    const body = { name: 'web', compare: 'lt', value: 5.5, window: '1h', label_selector: { tier: 'web' } };
+    const body = { name: 'web', compare: 'lt', value: 5.5, window: '1h', label_selector: 'tier=web' };
     const changed = (await api.patch(path, { ...body, enabled: false })).body;
     assert.deepEqual(changed, { ...created, ...body, servers: null, enabled: false });
     const listed = (await api.patch(path, { servers: [server] })).body;
@@ -58,7 +58,7 @@ describe('alerts over REST', () => {
   });
 
   it('a repeated request with an idempotency key creates one alert', async () => {
-    const body = { ...CONDITION, name: 'once', label_selector: {} };
+    const body = { ...CONDITION, name: 'once', label_selector: '' };
     const [first, second] = [
       await api.post('/alerts', body, { key: 'alert-once' }),
       await api.post('/alerts', body, { key: 'alert-once' }),
@@ -70,17 +70,21 @@ describe('alerts over REST', () => {
 
   it('a condition that makes no sense is refused by its field', async () => {
     const refused: [object, string, string][] = [
-      [{ ...CONDITION, value: undefined, label_selector: {} }, 'value', 'required'],
-      [{ ...CONDITION, value: 101, label_selector: {} }, 'value', 'max'],
-      [{ ...CONDITION, value: -1, label_selector: {} }, 'value', 'min'],
-      [{ ...CONDITION, metric: 'unreachable', label_selector: {} }, 'value', 'invalid_value'],
-      [{ ...CONDITION, metric: 'load', label_selector: {} }, 'metric', 'invalid_value'],
-      [{ ...CONDITION, window: '2m', label_selector: {} }, 'window', 'invalid_value'],
-      [{ ...CONDITION, servers: [server], label_selector: {} }, 'label_selector', 'invalid_value'],
+      [{ ...CONDITION, value: undefined, label_selector: '' }, 'value', 'required'],
+      [{ ...CONDITION, value: 101, label_selector: '' }, 'value', 'max'],
+      [{ ...CONDITION, value: -1, label_selector: '' }, 'value', 'min'],
+      [{ ...CONDITION, metric: 'unreachable', label_selector: '' }, 'value', 'invalid_value'],
+      [{ ...CONDITION, metric: 'load', label_selector: '' }, 'metric', 'invalid_value'],
+      [{ ...CONDITION, window: '2m', label_selector: '' }, 'window', 'invalid_value'],
+      [{ ...CONDITION, servers: [server], label_selector: '' }, 'label_selector', 'invalid_value'],
       [{ ...CONDITION }, 'servers', 'required'],
       [{ ...CONDITION, servers: [] }, 'servers', 'min_items'],
-      [{ ...CONDITION, label_selector: { 'A B': 'x' } }, 'label_selector.A B', 'invalid_format'],
-      [{ ...CONDITION, label_selector: {}, firing: [] }, 'firing', 'unknown_key'],
+      [{ ...CONDITION, label_selector: 'A B=x' }, 'label_selector', 'invalid_format'],
+      [{ ...CONDITION, label_selector: 'env' }, 'label_selector', 'invalid_format'],
+      [{ ...CONDITION, label_selector: 'env=a,env=b' }, 'label_selector', 'invalid_format'],
+      [{ ...CONDITION, label_selector: 'x'.repeat(1_001) }, 'label_selector', 'max_length'],
+      [{ ...CONDITION, label_selector: { env: 'prod' } }, 'label_selector', 'invalid_type'],
+      [{ ...CONDITION, label_selector: '', firing: [] }, 'firing', 'unknown_key'],
     ];
     for (const [body, field, issue] of refused) {
       const answer = await api.post('/alerts', body);
@@ -93,7 +97,7 @@ describe('alerts over REST', () => {
   });
 
   it('a value belongs to its metric: another metric needs another value', async () => {
-    const { id } = await create({ ...CONDITION, label_selector: {} });
+    const { id } = await create({ ...CONDITION, label_selector: '' });
     const [item] = assertApiError(
       await api.patch(`/alerts/${id}`, { metric: 'net_out_bps' }),
       400,
@@ -107,8 +111,8 @@ describe('alerts over REST', () => {
 
   it('the quota bounds the alerts of an account', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < QUOTAS.alerts; n++) ids.push((await create({ ...CONDITION, label_selector: {} })).id);
-    const answer = await api.post('/alerts', { ...CONDITION, label_selector: {} });
+    for (let n = 0; n < QUOTAS.alerts; n++) ids.push((await create({ ...CONDITION, label_selector: '' })).id);
+    const answer = await api.post('/alerts', { ...CONDITION, label_selector: '' });
     const [item] = assertApiError(answer, 422, 'unprocessable');
     assert.deepEqual([item.issue, item.limit, item.used], ['limit_reached', QUOTAS.alerts, QUOTAS.alerts]);
     const limits = (await api.get('/account/limits?page_size=100')).body.data;

@@ -102,7 +102,7 @@ export class Estate {
     await make(`/webhooks/${webhook.id}/test`);
     const condition = { metric: 'cpu_pct', value: 90 };
     await make('/alerts', { ...condition, name: 'one', servers: [servers[0].id] });
-    await make('/alerts', { ...condition, name: 'two', label_selector: {} });
+    await make('/alerts', { ...condition, name: 'two', label_selector: '' });
     await world.settle();
     await make('/quotes', { operation: 'server.create', params: { plan: 's1' } });
     await make('/quotes', { operation: 'server.start', resource: servers[0].id });

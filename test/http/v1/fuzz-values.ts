@@ -68,7 +68,6 @@ export const VALID_VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   snapshot: idPlaceholders('snapshot'),
   tags: fc.constantFrom('web', 'prod', 'é', '\u{1f9ca}'),
   labels: fc.constantFrom('', 'prod', 'x'.repeat(255)),
-  // Of a token; of an alert, the value of a label.
   label_selector: fc.constantFrom('env=ci', 'env=ci,team=web'),
   user_data_b64: fc.constantFrom('', 'I2Nsb3VkLWNvbmZpZwo=', 'A'.repeat(87_380), '!', 'A'.repeat(90_000)),
   ipv4: fc.constantFrom('web.example.org', 'a', 'x'.repeat(63)),

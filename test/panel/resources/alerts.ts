@@ -8,7 +8,7 @@ export function alertPages(at: () => ResourceFixture): void {
     const { done, web, panel } = at();
     const created = await done('/alerts', 'create', {
       ...{ name: 'busy <b>', metric: 'cpu_pct', compare: 'gt', value: '90', window: '10m' },
-      ...{ select: 'labels', label_selector: 'env=prod\r\ntier=' },
+      ...{ select: 'labels', label_selector: 'env=prod, tier=' },
     });
     const path = pathOf(created);
     assert.match(

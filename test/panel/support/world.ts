@@ -95,7 +95,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const topups = await makeTopups(world, api, session);
   await SessionClient.forUrl(world.url).signIn(session.email);
   const token = await makeToken(session);
-  const busy = { name: 'Busy', metric: 'cpu_pct', value: 1, label_selector: {} };
+  const busy = { name: 'Busy', metric: 'cpu_pct', value: 1, label_selector: '' };
   const { id: alert } = expectSuccess(await api.post('/alerts', busy));
   expectSuccess(await api.post(`/webhooks/${hooks.webhook}/test`));
   await session.post('/account-api.php', { action: 'resend_confirmation' });

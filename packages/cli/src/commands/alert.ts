@@ -7,6 +7,7 @@ import { arg, booleanOption, decimal, flag, listOf, pairs, requiredText, text } 
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import { formatSelector } from './label-options.ts';
 
 const METRICS = [
   ...['cpu_pct', 'ram_pct', 'disk_write_bps', 'net_out_bps', 'transfer_pct', 'unreachable'],
@@ -19,11 +20,7 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
   { name: 'firing', value: ({ firing }) => firing.map(({ server }) => server) },
   ...hidden<Alert>([
     { name: 'servers', value: ({ servers }) => servers },
-    {
-      name: 'labels',
-      value: ({ label_selector: labels }) =>
-        labels && Object.entries(labels).map(([key, value]) => `${key}=${value}`),
-    },
+    { name: 'labels', value: ({ label_selector }) => label_selector },
   ]),
   ...hidden(times<Alert>('created_at')),
 ];
@@ -55,8 +52,8 @@ async function selectionOf(
     throw new Failure('usage', 'use only one of --server, --label, and --all-servers');
   }
   if (server) return { servers: await Promise.all(server.map((one) => resolveServerId(skerry, one))) };
-  if (label) return { label_selector: { ...label } };
-  return allServers ? { label_selector: {} } : {};
+  if (label) return { label_selector: formatSelector(label) };
+  return allServers ? { label_selector: '' } : {};
 }
 
 const list = listCommand({

@@ -51,6 +51,13 @@ export const LABEL_FILTER: Option<string[] | undefined> = {
     }),
 };
 
+/** A label selector, as the API writes it: `env=prod,tier=web`. */
+export function formatSelector(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+}
+
 export function labelColumn<T extends { readonly labels: Labels }>(): Column<T> {
   return {
     name: 'labels',

@@ -3,6 +3,7 @@ import type { ApiToken, CreateApiToken } from '@skerry/sdk';
 import { omitUndefined } from '../lists.ts';
 import { decimal, integer, listOf, type Option, pairs, text } from '../options.ts';
 import { type Cell, type Column, formatUsd } from '../output/format.ts';
+import { formatSelector } from './label-options.ts';
 
 type Limits = NonNullable<CreateApiToken['limits']>;
 type ShownLimits = NonNullable<ApiToken['limits']>;
@@ -32,11 +33,7 @@ export function limitsField(given: Given): { limits?: Limits } {
     ip_cidrs: given.limitIp,
     operations: given.limitOperation as Limits['operations'],
     resources: given.limitResource,
-    label_selector:
-      labels &&
-      Object.entries(labels)
-        .map(([key, value]) => `${key}=${value}`)
-        .join(','),
+    label_selector: labels && formatSelector(labels),
     regions: given.limitRegion,
     spend_usd: given.limitSpend,
     spend_period: given.limitSpendPeriod as Limits['spend_period'],

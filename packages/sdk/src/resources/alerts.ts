@@ -9,7 +9,7 @@ export class Alerts extends Resource {
     return this.pages(query, options, (api, params) => api.GET('/alerts', { params }));
   }
 
-  /** Watches `servers`, or those with the labels of `label_selector`: `{}` means all. */
+  /** Watches `servers`, or those with the labels of `label_selector`, `env=prod,team=web`: `''` means all. */
   create(body: CreateAlert, options?: CallOptions): Promise<Alert> {
     return this.transport.run((api) => api.POST('/alerts', { body }), options);
   }

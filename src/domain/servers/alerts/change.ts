@@ -4,6 +4,7 @@ import {
   fail,
   invalidRequest,
   notFound,
+  requireLabels,
   requireQuota,
   unknownReference,
 } from '../../../kernel/fail.ts';
@@ -45,7 +46,7 @@ export async function createAlert(service: Service, actor: CustomerActor, body: 
       id: newId(now),
       name: body.name,
       ...ruleFrom(body, null),
-      label_selector: body.label_selector ?? null,
+      label_selector: selectedLabels(body) ?? null,
       enabled: body.enabled ?? true,
       created_at: now,
     };
@@ -81,7 +82,7 @@ export async function updateAlert(
       ...current,
       ...rule,
       name: body.name ?? current.name,
-      label_selector: serverIds ? null : (body.label_selector ?? current.label_selector),
+      label_selector: serverIds ? null : (selectedLabels(body) ?? current.label_selector),
       enabled: body.enabled ?? current.enabled,
     };
     await updateRow(tx, row);
@@ -112,17 +113,23 @@ async function readAlert(tx: Sql, customerId: string, id: string): Promise<Alert
 type Selection = Pick<UpdateAlert, 'servers' | 'label_selector'>;
 
 function requireOneSelection({ servers, label_selector }: Selection, { isNew }: { isNew: boolean }): void {
-  if (servers && label_selector) {
+  if (servers && label_selector !== undefined) {
     const items: ErrorItem[] = [{ field: 'label_selector', issue: 'invalid_value' }];
     invalidRequest(items, 'Send either `servers` or `label_selector`, not both.');
   }
-  if (isNew && !servers && !label_selector) {
+  if (isNew && !servers && label_selector === undefined) {
     const items: ErrorItem[] = [{ field: 'servers', issue: 'required' }];
     invalidRequest(
       items,
       'Send `servers`, or `label_selector`. An empty `label_selector` means all servers.',
     );
   }
+}
+
+/** Undefined: not given. No labels select all servers. */
+function selectedLabels({ label_selector: text }: Selection): AlertRow['label_selector'] | undefined {
+  if (text === undefined) return undefined;
+  return text.trim() === '' ? {} : requireLabels(text, 'label_selector');
 }
 
 /** Returns the ids of the listed servers, locked; undefined if none are listed. */

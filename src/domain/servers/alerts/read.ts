@@ -3,6 +3,7 @@ import { notFound } from '../../../kernel/fail.ts';
 import { formatId, parseId } from '../../../kernel/ids.ts';
 import { formatRfc3339 } from '../../../kernel/time.ts';
 import { ALERT_WINDOW_NAMES, ALERT_WINDOWS, type AlertWindow, hasValue } from '../../../spec/alerts.ts';
+import { formatLabelSelector } from '../../../spec/label-filters.ts';
 import type { Page, PageRequest } from '../../../spec/lists.ts';
 import type { Alert } from '../../../spec/schemas/alert.ts';
 import {
@@ -50,7 +51,7 @@ export function alertObject(row: ShownAlertRow): Alert {
     value: isCompared ? row.value : null,
     window: windowOf(row.window_min),
     servers: row.servers?.map((id) => formatId('server', id)) ?? null,
-    label_selector: row.label_selector === null ? null : { ...row.label_selector },
+    label_selector: row.label_selector && formatLabelSelector(row.label_selector),
     enabled: row.enabled,
     firing: row.firing.map(({ server, since }) => {
       return { server: formatId('server', server), since: formatRfc3339(new Date(since)) };

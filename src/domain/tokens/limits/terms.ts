@@ -1,8 +1,7 @@
 /** The limits that one token sets: read from a request, compared, and stored. */
 import { formatCidr, hostCidr, isSubnet, parseCidr } from '../../../kernel/cidr.ts';
-import { fail, invalidRequest } from '../../../kernel/fail.ts';
+import { fail, invalidRequest, requireLabels } from '../../../kernel/fail.ts';
 import type { KeyRing } from '../../../kernel/secrets.ts';
-import { parseLabelSelector } from '../../../spec/label-filters.ts';
 import type { TokenLimitsBody } from '../../../spec/schemas/token-limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import type { LimitOperation, SpendPeriod } from '../../../spec/token-limits.ts';
@@ -42,7 +41,8 @@ export function isLimited({ spendPeriod: _period, ...terms }: Terms): boolean {
 export function readTerms(body: TokenLimitsBody): Partial<Terms> {
   const { ip_cidrs, operations, resources, label_selector, regions, spend_usd, spend_period } = body;
   for (const [index, id] of (resources ?? []).entries()) if (!coveredKindOf(id)) throwUnknownResource(index);
-  const labels = label_selector == null ? label_selector : readSelector(label_selector);
+  const labels =
+    label_selector == null ? label_selector : requireLabels(label_selector, 'limits.label_selector');
   const read: { [Name in keyof Terms]: Terms[Name] | undefined } = {
     networks: ip_cidrs == null ? ip_cidrs : ip_cidrs.map(readNetwork),
     operations,
@@ -70,16 +70,6 @@ function readNetwork(text: string, index: number): string {
         [{ field: `limits.ip_cidrs.${index}`, issue: 'invalid_format' }],
         'Enter networks such as 203.0.113.0/24 or 2001:db8::/56.',
       );
-}
-
-function readSelector(text: string): Readonly<Record<string, string>> {
-  return (
-    parseLabelSelector(text) ??
-    invalidRequest(
-      [{ field: 'limits.label_selector', issue: 'invalid_format' }],
-      'Enter pairs of labels such as env=ci,team=web.',
-    )
-  );
 }
 
 const isSubset = (inner: readonly string[] | null, outer: readonly string[] | null) =>

@@ -6,7 +6,7 @@ import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import type { Alert } from '../../../spec/schemas/alert.ts';
 import { type Form, field } from '../../form.ts';
 import { listOwnServers } from '../choices.ts';
-import { bodyReader, checkedIds, isChecked, number, pairs, text, untrimmedText } from '../field-readers.ts';
+import { bodyReader, checkedIds, isChecked, number, text, untrimmedText } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
 
@@ -22,7 +22,8 @@ function readAlert(form: Form): object {
     metric: text,
     window: text,
     ...(isCompared ? { compare: text, value: number } : {}),
-    ...(isListed ? { servers: checkedIds } : { label_selector: pairs }),
+    // Empty text selects all servers.
+    ...(isListed ? { servers: checkedIds } : { label_selector: field }),
   })(form);
 }
 

@@ -41,7 +41,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       metric: 'cpu_pct',
       value: 90,
       window: '10m',
-      label_selector: { tier: 'web' },
+      label_selector: 'tier=web',
     },
     reply: Alert,
     run: ({ service, actor, body }) => createAlert(service, actor, body),

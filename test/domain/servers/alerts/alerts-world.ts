@@ -71,7 +71,7 @@ export async function alertsWorld(): Promise<AlertsWorld> {
       createAlert(service, actor, {
         ...{ name: 'test', metric: 'cpu_pct', window: '5m' },
         ...(body.metric === 'unreachable' ? {} : { value: 90 }),
-        ...(body.servers ? {} : { label_selector: {} }),
+        ...(body.servers ? {} : { label_selector: '' }),
         ...body,
       } as CreateAlert),
     read: (alert) => findAlert(service, actor, alert.id),

@@ -111,7 +111,7 @@ describe('the evaluation of alerts', () => {
     const label = (id: string, labels: Record<string, string>) =>
       patchServer(world.service, world.actor, shown(id), { labels });
     await label(one, { tier: 'web', env: 'prod' });
-    alert = await world.create({ label_selector: { tier: 'web' } });
+    alert = await world.create({ label_selector: 'tier=web' });
     for (const id of [one, two]) busy(id);
     await world.pass(6);
     assert.deepEqual(await world.events(), [fired(one)]);

@@ -110,7 +110,7 @@ export async function makeEstate(world: World): Promise<Estate> {
   const condition = { metric: 'net_out_bps', value: 1_000_000_000_000 };
   const alert = {
     listed: (await make('/alerts', { ...condition, name: 'busy', servers: [running] })).id,
-    labeled: (await make('/alerts', { ...condition, name: 'busy', label_selector: {} })).id,
+    labeled: (await make('/alerts', { ...condition, name: 'busy', label_selector: '' })).id,
   };
   await assertOrdered(api, { running, stopped, snapshot, credited, attached: volume.attached });
   return {
