@@ -20,6 +20,12 @@ export const CYCLE_MONTHS = [1, 3, 6, 12] as const;
 /** The same lengths as option values. */
 export const CYCLES = ['1', '3', '6', '12'] as const satisfies readonly `${(typeof CYCLE_MONTHS)[number]}`[];
 
+export const ALERT_METRICS = [
+  ...['cpu_pct', 'ram_pct', 'disk_write_bps', 'net_out_bps', 'transfer_pct', 'unreachable'],
+] as const satisfies readonly string[];
+export const ALERT_COMPARISONS = ['gt', 'lt'] as const;
+export const ALERT_WINDOWS = ['5m', '10m', '30m', '1h'] as const;
+
 export const VOLUME_MIN_GB = 10;
 export const VOLUME_MAX_GB = 4_096;
 export const USER_DATA_MAX_BYTES = 64 * 1024;

@@ -93,6 +93,7 @@ function desiredOf(server: object, more: Partial<Desired> = {}): Desired {
     sshKeys: [],
     volumes: [],
     groups: [],
+    alerts: [],
     servers: [{ ...base, sshKeys: ['laptop'], rdns: {}, ...server }],
     ...more,
   } as unknown as Desired;

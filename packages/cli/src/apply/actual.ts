@@ -1,5 +1,6 @@
 /** The current account, as far as a file can describe it. */
 import type {
+  Alert,
   FirewallGroup,
   Image,
   ListedSshKey,
@@ -9,10 +10,12 @@ import type {
   Region,
   Server,
   Skerry,
+  Snapshot,
   Volume,
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
 import type { Desired } from './desired.ts';
+import { isImage } from './images.ts';
 import {
   type PendingRebuild,
   PROJECT_LABEL,
@@ -24,6 +27,8 @@ import {
 export type ActualServer = Omit<Server, 'object' | 'paid_until' | 'action' | 'created_at' | 'updated_at'>;
 export type ActualVolume = Omit<Volume, 'object' | 'device' | 'labels' | 'lost_at' | 'action' | 'created_at'>;
 export type ActualGroup = Omit<FirewallGroup, 'object' | 'created_at'>;
+export type ActualAlert = Omit<Alert, 'object' | 'firing' | 'created_at'>;
+export type ActualSnapshot = Pick<Snapshot, 'id' | 'name' | 'region' | 'status'>;
 type ActualKey = Pick<ListedSshKey, 'id' | 'name' | 'fingerprint'>;
 export type ActualImage = Pick<
   Image,
@@ -36,7 +41,10 @@ export interface Actual {
   readonly volumes: readonly ActualVolume[];
   readonly groups: readonly ActualGroup[];
   readonly keys: readonly ActualKey[];
+  readonly alerts: readonly ActualAlert[];
   readonly images: readonly ActualImage[];
+  /** Fetched if the file may name one as an image. */
+  readonly snapshots: readonly ActualSnapshot[];
   readonly plans: readonly ActualPlan[];
   readonly regions: readonly Pick<Region, 'id'>[];
   /** By server ID: the price of the plan in the file. Absent: such a server is replaced. */
@@ -61,7 +69,7 @@ export async function fetchActual(
 ): Promise<FetchedAccount> {
   const call = { signal };
   const ordersServers = (desired.servers ?? []).some(({ absent }) => !absent);
-  const [allServers, volumes, allGroups, keys, images, plans, regions] = await Promise.all([
+  const [allServers, volumes, allGroups, keys, images, plans, regions, alerts] = await Promise.all([
     fetchAll(skerry.servers.list({}, call)),
     // Also without volumes in the file: the plan tells which volumes a deleted server leaves behind.
     fetchAll(skerry.volumes.list({}, call)),
@@ -71,7 +79,10 @@ export async function fetchActual(
     ordersServers ? fetchAll(skerry.images.list({}, call)) : [],
     ordersServers ? fetchAll(skerry.plans.list({}, call)) : [],
     ordersServers || desired.volumes.length > 0 ? fetchAll(skerry.regions.list({}, call)) : [],
+    desired.alerts.length > 0 ? fetchAll(skerry.alerts.list({}, call)) : [],
   ]);
+  const namesSnapshot = (desired.servers ?? []).some((one) => !one.absent && !isImage(one.image, images));
+  const snapshots = namesSnapshot ? await fetchAll(skerry.snapshots.list({}, call)) : [];
   // Treat a server that is being deleted as deleted.
   const listed = allServers.filter(({ status }) => status !== 'destroying');
   const gone = new Set(allServers.filter((one) => !listed.includes(one)).map(({ id }) => id));
@@ -80,7 +91,8 @@ export async function fetchActual(
     applied_to: group.applied_to.filter((id) => !gone.has(id)),
   }));
   const { servers, finalDigests, pending } = await resolvePending(skerry, listed);
-  const account = { servers, finalDigests, pending, volumes, groups, keys, images, plans, regions };
+  const catalog = { images, plans, regions, snapshots };
+  const account = { servers, finalDigests, pending, volumes, groups, keys, alerts, ...catalog };
   return resize ? { ...account, resizes: await quoteResizes(skerry, desired, { servers, signal }) } : account;
 }
 

@@ -1,3 +1,5 @@
+import type { ALERT_COMPARISONS, ALERT_METRICS, ALERT_WINDOWS } from '../limits.ts';
+
 /** The contents of a file. An omitted field is undefined and left unchanged; null clears the value. */
 export interface Desired {
   readonly project: string;
@@ -6,6 +8,7 @@ export interface Desired {
   readonly servers: readonly Placed<DesiredServer>[] | undefined;
   readonly volumes: readonly Placed<DesiredVolume>[];
   readonly groups: readonly Placed<DesiredGroup>[];
+  readonly alerts: readonly Placed<DesiredAlert>[];
 }
 
 /** An item with its position for error messages: `skerry.yaml:12: servers[1]`. */
@@ -22,6 +25,7 @@ export interface DesiredKey {
 export type DesiredServer = WantedServer | Absent;
 export type DesiredVolume = WantedVolume | Absent;
 export type DesiredGroup = WantedGroup | Absent;
+export type DesiredAlert = WantedAlert | Absent;
 
 export interface Absent {
   readonly name: string;
@@ -33,7 +37,7 @@ export interface WantedServer {
   readonly absent: false;
   readonly plan: string;
   readonly region: string;
-  /** An ID, `family-version`, or a family. */
+  /** An ID, `family-version`, a family, or the name of a snapshot. */
   readonly image: string;
   /** Names or IDs. */
   readonly sshKeys: readonly string[];
@@ -46,6 +50,10 @@ export interface WantedServer {
   readonly billingMonths: BillingMonths | undefined;
   readonly autoRenew: boolean | undefined;
   readonly protection: DesiredProtection | undefined;
+  /** False: a new server is not powered on. Others are neither started nor stopped. */
+  readonly start: boolean | undefined;
+  /** Names of volumes in the file; the same as the `server` of each. */
+  readonly volumes: readonly string[] | undefined;
   readonly rdns: { readonly ipv4: string | null | undefined; readonly ipv6: string | null | undefined };
 }
 
@@ -92,6 +100,20 @@ export interface Rule {
   readonly source: string;
   readonly action: 'accept' | 'drop' | 'reject';
   readonly note: string | null;
+}
+
+export interface WantedAlert {
+  readonly name: string;
+  readonly absent: false;
+  readonly metric: (typeof ALERT_METRICS)[number];
+  readonly compare: (typeof ALERT_COMPARISONS)[number] | undefined;
+  /** Undefined for `unreachable` only. */
+  readonly value: number | undefined;
+  readonly window: (typeof ALERT_WINDOWS)[number] | undefined;
+  /** Names of servers in the file. Undefined: `labelSelector` selects servers. */
+  readonly servers: readonly string[] | undefined;
+  readonly labelSelector: string | undefined;
+  readonly enabled: boolean | undefined;
 }
 
 export function isWanted<T extends { readonly absent: boolean }>(

@@ -2,18 +2,13 @@ import type { Alert, CreateAlert, Skerry } from '@skerry/sdk';
 import { type Command, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
 import { FIND_ALERT, FIND_SERVER, findAlert, resolveServerId } from '../find.ts';
+import { ALERT_COMPARISONS, ALERT_METRICS, ALERT_WINDOWS } from '../limits.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, booleanOption, decimal, flag, listOf, pairs, requiredText, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 import { formatSelector } from './label-options.ts';
-
-const METRICS = [
-  ...['cpu_pct', 'ram_pct', 'disk_write_bps', 'net_out_bps', 'transfer_pct', 'unreachable'],
-] as const satisfies readonly string[];
-const COMPARISONS = ['gt', 'lt'] as const;
-const WINDOWS = ['5m', '10m', '30m', '1h'] as const;
 
 const ALERT_COLUMNS: readonly Column<Alert>[] = [
   ...fields<Alert>('id', 'name', 'metric', 'compare', 'value', 'window', 'enabled'),
@@ -28,9 +23,11 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
 const ALERT = { word: 'alert', about: 'Name or ID', find: findAlert, calls: FIND_ALERT };
 
 const CONDITION = {
-  compare: text('gt|lt', 'Fire above (gt) or below (lt) the value (default: gt)', { choices: COMPARISONS }),
+  compare: text('gt|lt', 'Fire above (gt) or below (lt) the value (default: gt)', {
+    choices: ALERT_COMPARISONS,
+  }),
   value: decimal('number', 'Value: percent, or bytes per second', { min: 0 }),
-  window: text('time', 'How long the condition must be met (default: 5m)', { choices: WINDOWS }),
+  window: text('time', 'How long the condition must be met (default: 5m)', { choices: ALERT_WINDOWS }),
 };
 const SELECTION = {
   server: listOf('server', 'Name or ID of a server to watch', { completionKind: 'server' }),
@@ -61,7 +58,7 @@ const list = listCommand({
   about: 'List alerts, and the servers for which they fire',
   operations: ['alerts.list'],
   options: {
-    metric: text('metric', 'Filter by metric', { choices: METRICS }),
+    metric: text('metric', 'Filter by metric', { choices: ALERT_METRICS }),
     enabled: booleanOption('Filter by whether the alert is enabled'),
     name: text('name', 'Filter by name'),
   },
@@ -89,7 +86,7 @@ const create = command({
   operations: ['alerts.create', ...FIND_SERVER],
   options: {
     name: requiredText('name', 'Name'),
-    metric: requiredText('metric', 'Metric', { choices: METRICS }),
+    metric: requiredText('metric', 'Metric', { choices: ALERT_METRICS }),
     ...CONDITION,
     ...SELECTION,
     disabled: flag('Do not evaluate the alert yet'),
@@ -124,7 +121,7 @@ const update = command({
   args: { alert: arg('Name or ID', { completionKind: 'alert' }) },
   options: {
     name: text('name', 'New name'),
-    metric: text('metric', 'Metric', { choices: METRICS }),
+    metric: text('metric', 'Metric', { choices: ALERT_METRICS }),
     ...CONDITION,
     ...SELECTION,
     enabled: booleanOption('Set to false to stop the evaluation'),

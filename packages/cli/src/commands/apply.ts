@@ -14,13 +14,13 @@ const FILE_OPTION: Option<readonly string[]> = {
 
 export const apply = command({
   name: 'apply',
-  about: 'Create, change, or delete servers, volumes, firewalls, and SSH keys to match a file',
+  about: 'Create, change, or delete servers, volumes, firewalls, alerts, and SSH keys to match a file',
   help:
     'Compares the file with your account and shows the changes with their cost. Applies them after you\n' +
     'confirm. A second run changes nothing. Servers of the file get the label skerry-project=PROJECT:\n' +
     'the project name in the file. Servers with that label that are no longer in the file are deleted.\n' +
-    'Volumes, firewall groups, and SSH keys that are no longer in the file stay, like everything else in\n' +
-    'your account. `absent: true` in the file deletes a volume or group.',
+    'Volumes, firewall groups, alerts, and SSH keys that are no longer in the file stay, like everything\n' +
+    'else in your account. `absent: true` in the file deletes a volume, group, or alert.',
   operations: [
     'servers.list',
     'servers.create',
@@ -44,6 +44,11 @@ export const apply = command({
     'servers.stop',
     'ssh_keys.list',
     'ssh_keys.create',
+    'alerts.list',
+    'alerts.create',
+    'alerts.update',
+    'alerts.delete',
+    'snapshots.list',
     'images.list',
     'plans.list',
     'regions.list',

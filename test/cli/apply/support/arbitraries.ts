@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Actual } from '../../../../packages/cli/src/apply/actual.ts';
 import type { Desired } from '../../../../packages/cli/src/apply/desired.ts';
-import { checkReferences } from '../../../../packages/cli/src/apply/file/read.ts';
+import { checkReferences } from '../../../../packages/cli/src/apply/file/references.ts';
 
 const REGIONS = ['par', 'zrh'] as const;
 const SERVERS = ['web-1', 'web-2', 'db'] as const;
@@ -15,6 +15,8 @@ export const EMPTY_ACCOUNT: Actual = {
   volumes: [],
   groups: [],
   keys: [],
+  alerts: [],
+  snapshots: [],
   images: IMAGES.map((id, at) => ({
     id,
     family: at === 0 ? 'alpine' : 'debian',
@@ -51,6 +53,8 @@ const wantedServer = fc.record({
   autoRenew: maybe(fc.boolean()),
   // A plan that destroys something protected is refused.
   protection: maybe(fc.constantFrom({ delete: false }, { rebuild: false })),
+  start: maybe(fc.boolean()),
+  volumes: fc.constant(undefined),
   rdns: fc.record({ ipv4: maybe(host), ipv6: maybe(host) }),
 });
 const wantedVolume = fc.record({
@@ -76,6 +80,25 @@ const wantedGroup = fc.record({
   rules: maybe(fc.array(rule, { maxLength: 3 })),
   servers: maybe(fc.uniqueArray(fc.constantFrom(...SERVERS))),
 });
+const unreachable = { metric: fc.constant('unreachable'), compare: fc.constant(undefined) };
+const watched = fc.oneof(
+  fc.record({ servers: fc.uniqueArray(fc.constantFrom(...SERVERS), { minLength: 1 }) }),
+  fc.record({ labelSelector: fc.constantFrom('', 'a=b', 'a=b,c=a') }),
+);
+const wantedAlert = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ ...unreachable, value: fc.constant(undefined) }),
+      fc.record({
+        metric: fc.constantFrom('cpu_pct', 'net_out_bps'),
+        compare: maybe(fc.constantFrom('gt', 'lt')),
+        value: fc.constantFrom(1, 2),
+      }),
+    ),
+    fc.record({ window: maybe(fc.constantFrom('5m', '1h')), enabled: maybe(fc.boolean()) }),
+    watched,
+  )
+  .map(([rule, others, selection]) => ({ absent: false as const, ...rule, ...others, ...selection }));
 const absent = fc.constant({ absent: true as const });
 
 function named<T extends object>(names: readonly string[], one: fc.Arbitrary<T>) {
@@ -97,6 +120,10 @@ export const desiredFile = fc
     groups: named(
       ['web', 'ssh'],
       fc.oneof({ weight: 4, arbitrary: wantedGroup }, { weight: 1, arbitrary: absent }),
+    ),
+    alerts: named(
+      ['hot', 'down'],
+      fc.oneof({ weight: 4, arbitrary: wantedAlert }, { weight: 1, arbitrary: absent }),
     ),
   })
   .map(

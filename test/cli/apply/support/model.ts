@@ -1,9 +1,15 @@
 /** A model of an account that runs actions: it has the effects of the service without the service. */
 import type { UpdateServer } from '@skerry/sdk';
-import type { Actual, ActualServer, ActualVolume } from '../../../../packages/cli/src/apply/actual.ts';
+import type {
+  Actual,
+  ActualAlert,
+  ActualServer,
+  ActualVolume,
+} from '../../../../packages/cli/src/apply/actual.ts';
 import type { WantedServer } from '../../../../packages/cli/src/apply/desired.ts';
 import {
   type Action,
+  type Kind,
   PHASES,
   type Plan,
   type PlanItem,
@@ -47,6 +53,7 @@ export class Model {
       firewall_group: new Map(plan.ids.firewall_group),
       volume: new Map(plan.ids.volume),
       server: new Map(plan.ids.server),
+      alert: new Map(plan.ids.alert),
     };
     const id = (kind: keyof typeof ids, name: string) => {
       const found = ids[kind].get(name);
@@ -63,10 +70,10 @@ export class Model {
 
   #execute(
     act: Action,
-    ids: Readonly<Record<'ssh_key' | 'firewall_group' | 'volume' | 'server', Map<string, string>>>,
+    ids: Readonly<Record<Kind, Map<string, string>>>,
     id: (kind: keyof typeof ids, name: string) => string,
   ): this {
-    const { keys, groups, volumes, servers } = this.#actual;
+    const { keys, groups, volumes, servers, alerts } = this.#actual;
     const keysOf = ({ sshKeys }: WantedServer) => sshKeys.map((key) => id('ssh_key', key));
     switch (act.do) {
       case 'create_key': {
@@ -118,7 +125,12 @@ export class Model {
       case 'create_server': {
         const made = this.#server(act, keysOf(act.server));
         ids.server.set(made.name, made.id);
-        return this.#set({ servers: [...servers, made] });
+        const attached = act.volumes.map((name) => id('volume', name));
+        for (const one of attached)
+          this.#require(this.#attachedTo(one) === null, 'an order takes an attached volume');
+        this.#set({ servers: [...servers, made] });
+        for (const one of attached) this.#volume(one, { attached_to: made.id });
+        return this;
       }
       case 'rebuild_server':
         this.#require(isIdle(servers.find((one) => one.id === act.id)), 'a busy server is rebuilt');
@@ -162,6 +174,27 @@ export class Model {
           ipv6: { ...server.ipv6, rdns: ipv6 },
         });
       }
+      case 'create_alert': {
+        const { name, metric, compare = 'gt', value = null, window = '5m', enabled = true } = act.alert;
+        const rule = { name, metric, compare: value === null ? null : compare, value, window, enabled };
+        const listed = act.alert.servers?.map((one) => id('server', one)) ?? null;
+        const watched = { servers: listed, label_selector: act.alert.labelSelector ?? null };
+        const made = { id: this.#newId('alr'), ...rule, ...watched };
+        ids.alert.set(name, made.id);
+        return this.#set({ alerts: [...alerts, made] });
+      }
+      case 'update_alert': {
+        const { patch } = act;
+        const listed = act.servers?.map((one) => id('server', one));
+        const watched = listed ? { servers: listed, label_selector: null } : {};
+        const labeled = patch.label_selector === undefined ? {} : { servers: null };
+        const unvalued = patch.metric === 'unreachable' ? { value: null, compare: null } : {};
+        const changed = { ...patch, ...watched, ...labeled, ...unvalued } as Partial<ActualAlert>;
+        const wanted = id('alert', act.alert);
+        return this.#set({ alerts: alerts.map((one) => (one.id === wanted ? { ...one, ...changed } : one)) });
+      }
+      case 'delete_alert':
+        return this.#set({ alerts: alerts.filter((one) => one.id !== act.id) });
       case 'stop_server':
         return this.#change(act.id, { status: 'stopped' });
       case 'destroy_server':
@@ -171,6 +204,9 @@ export class Model {
         return this.#set({
           servers: servers.filter((one) => one.id !== act.id),
           volumes: volumes.map((one) => (one.attached_to === act.id ? { ...one, attached_to: null } : one)),
+          alerts: alerts.map((one) => {
+            return { ...one, servers: one.servers?.filter((held) => held !== act.id) ?? null };
+          }),
           groups: groups.map((one) => ({
             ...one,
             applied_to: one.applied_to.filter((held) => held !== act.id),

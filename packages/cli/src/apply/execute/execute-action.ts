@@ -1,6 +1,13 @@
 /** Runs one action. An action may run twice; a resource is created once across all runs of a plan. */
 import { createHash } from 'node:crypto';
-import { type CallOptions, type CreateServer, isApiError, type Pages, type RebuildServer } from '@skerry/sdk';
+import {
+  type CallOptions,
+  type CreateAlert,
+  type CreateServer,
+  isApiError,
+  type Pages,
+  type RebuildServer,
+} from '@skerry/sdk';
 import { nullIf } from '../../find.ts';
 import { omitUndefined } from '../../lists.ts';
 import type { WantedServer } from '../desired.ts';
@@ -112,6 +119,21 @@ const HANDLERS: Handlers = {
     const id = hands.ids.get('server', act.server);
     await hands.skerry.servers.setRdns(id, act.rdns, callOptions(act, hands));
   },
+  create_alert: async ({ alert }, hands) => {
+    const { name, metric, compare, value, window, servers, labelSelector, enabled } = alert;
+    const watched = servers
+      ? { servers: serverIds(servers, hands.ids) }
+      : { label_selector: labelSelector ?? '' };
+    const body = { name, metric, ...omitUndefined({ compare, value, window, enabled }), ...watched };
+    await createResource(hands, 'alert', body as CreateAlert, hands.actual.alerts, hands.skerry.alerts);
+  },
+  update_alert: async ({ alert, patch, servers }, { skerry, ids, signal }) => {
+    const watched = servers ? { servers: serverIds(servers, ids) } : {};
+    await skerry.alerts.update(ids.get('alert', alert), { ...patch, ...watched }, { signal });
+  },
+  delete_alert: async ({ id }, { skerry, signal }) => {
+    await nullIf('not_found', skerry.alerts.delete(id, { signal }));
+  },
   delete_group: async ({ id }, { skerry, signal, firewallMembers }) => {
     const deleted = firewallMembers.removeAll(id).then(() => skerry.firewallGroups.delete(id, { signal }));
     await nullIf('not_found', deleted);
@@ -182,6 +204,7 @@ function createServerBody(
   ids: ResourceIds,
 ): CreateServer {
   const { server, image, labels, months } = act;
+  const volumes = act.volumes.map((name) => ids.get('volume', name));
   const firewall_groups = act.groups.map((name) => ids.get('firewall_group', name));
   return {
     name: server.name,
@@ -195,7 +218,9 @@ function createServerBody(
       tags: server.tags && [...server.tags],
       auto_renew: server.autoRenew,
       protection: server.protection,
+      start: server.start,
     }),
+    ...(volumes.length > 0 ? { volumes } : {}),
     ...(firewall_groups.length > 0 ? { firewall_groups } : {}),
     ...userDataField(server),
   };
@@ -207,6 +232,10 @@ function userDataField({ userData: data }: WantedServer): { readonly user_data_b
 
 function keyIds({ sshKeys }: WantedServer, ids: ResourceIds): string[] {
   return [...new Set(sshKeys.map((key) => ids.get('ssh_key', key)))];
+}
+
+function serverIds(names: readonly string[], ids: ResourceIds): string[] {
+  return names.map((name) => ids.get('server', name));
 }
 
 /** The same action in the same run has the same key. */

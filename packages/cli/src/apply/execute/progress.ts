@@ -19,6 +19,7 @@ const DESTRUCTIVE: readonly Action['do'][] = [
   'delete_volume',
   'destroy_server',
   'delete_group',
+  'delete_alert',
 ];
 /** Left to the next run if the server is not running in this one. Until then, a volume stays attached. */
 const NEEDS_RUNNING: readonly Action['do'][] = ['stop_server', 'detach_volume', 'attach_volume', 'set_rdns'];
@@ -31,9 +32,13 @@ export function findBlock(
 ): Partial<ItemState> | undefined {
   const { run, states, notRunning } = progress;
   if (run.signal.aborted) return { status: 'left', message: 'interrupted' };
-  if (act.do === 'create_server') return blockByFirewall(act.server.name, states);
+  if (act.do === 'create_server') {
+    return blockByFirewall(act.server.name, states) ?? blockByNewVolume(act.volumes, states);
+  }
   if (DESTRUCTIVE.includes(act.do))
     return blockByFailure(states, notRunning, 'deleted') ?? blockByVolumes(act, states);
+  if (act.do === 'create_alert') return blockByServers(act.alert.servers, progress);
+  if (act.do === 'update_alert') return blockByServers(act.servers, progress);
   if (act.do === 'apply_group') return undefined;
   for (const name of requiredServers(item)) {
     const serverStates = states.filter(
@@ -63,6 +68,26 @@ function blockByFirewall(name: string, states: readonly ItemState[]): Partial<It
       status !== 'open' && item.actions.some((act) => act.do === 'apply_group' && act.servers.includes(name)),
   );
   return group && { status: 'skipped', message: `firewall group ${group.item.name} failed` };
+}
+
+/** The order attaches the volumes, so they must exist. */
+function blockByNewVolume(
+  names: readonly string[],
+  states: readonly ItemState[],
+): Partial<ItemState> | undefined {
+  const volume = states.find(
+    ({ item, status }) => status !== 'open' && item.kind === 'volume' && names.includes(item.name),
+  );
+  return volume && { status: 'skipped', message: `volume ${volume.item.name} failed` };
+}
+
+/** An alert watches servers that exist; they need not run yet. */
+function blockByServers(
+  names: readonly string[] = [],
+  { context }: RunProgress,
+): Partial<ItemState> | undefined {
+  const missing = names.find((name) => context.ids.find('server', name) === undefined);
+  return missing === undefined ? undefined : { status: 'skipped', message: `server ${missing} failed` };
 }
 
 /** Blocks the deletion of a server while its volumes are still attached. */

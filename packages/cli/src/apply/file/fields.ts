@@ -1,5 +1,11 @@
 /** The fields of a file and their values. */
-import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../../limits.ts';
+import {
+  ALERT_COMPARISONS,
+  ALERT_METRICS,
+  ALERT_WINDOWS,
+  VOLUME_MAX_GB,
+  VOLUME_MIN_GB,
+} from '../../limits.ts';
 import { type Absent, BILLING_MONTHS } from '../desired.ts';
 import { OWN_LABELS } from '../labels.ts';
 import { findPortFault, parseCidr } from './cidr.ts';
@@ -17,6 +23,7 @@ import {
   optional,
   orNull,
   type Path,
+  positiveNumber,
   type Reader,
   type Report,
   record,
@@ -28,6 +35,9 @@ import {
 export const ITEMS_MAX = 500;
 const RULES_MAX = 100;
 const TAGS_MAX = 32;
+const VOLUMES_MAX = 16;
+const ALERT_SERVERS_MAX = 100;
+const SELECTOR_MAX = 1_000;
 /** The service allows 32 labels, and `apply` needs three of them. */
 const LABELS_MAX = 29;
 const NAME_MAX = 63;
@@ -69,6 +79,8 @@ const portField: Reader<string> = (value, path, report) => {
   report(path, fault);
   return undefined;
 };
+
+const SELECTOR = /^ *$|^ *[a-z0-9_-]{1,63}==?[^,]*(, *[a-z0-9_-]{1,63}==?[^,]*)*$/;
 
 const cidrText = text({ max: CIDR_MAX });
 const cidrField: Reader<string> = (value, path, report) => {
@@ -122,6 +134,8 @@ const SERVER = unlessAbsent({
   billing_months: optional(oneOf(...BILLING_MONTHS)),
   auto_renew: optional(bool),
   protection: optional(record({ delete: optional(bool), rebuild: optional(bool) })),
+  start: optional(bool),
+  volumes: optional(listOf(nameText, { max: VOLUMES_MAX })),
   rdns: optional(record({ ipv4: optional(orNull(hostName)), ipv6: optional(orNull(hostName)) })),
 });
 
@@ -154,7 +168,26 @@ const GROUP = unlessAbsent({
   servers: optional(listOf(serverName, { max: ITEMS_MAX })),
 });
 
-export const ITEM_READERS = { ssh_keys: SSH_KEY, servers: SERVER, volumes: VOLUME, firewall_groups: GROUP };
+const ALERT = unlessAbsent({
+  name: required(nameText),
+  metric: required(oneOf(...ALERT_METRICS)),
+  compare: optional(oneOf(...ALERT_COMPARISONS)),
+  value: optional(positiveNumber),
+  window: optional(oneOf(...ALERT_WINDOWS)),
+  servers: optional(listOf(serverName, { min: 1, max: ALERT_SERVERS_MAX })),
+  label_selector: optional(
+    text({ max: SELECTOR_MAX, min: 0, pattern: SELECTOR, description: 'pairs such as env=prod,team=web' }),
+  ),
+  enabled: optional(bool),
+});
+
+export const ITEM_READERS = {
+  ssh_keys: SSH_KEY,
+  servers: SERVER,
+  volumes: VOLUME,
+  firewall_groups: GROUP,
+  alerts: ALERT,
+};
 export const projectName = text({
   max: NAME_MAX,
   pattern: /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/,
@@ -165,4 +198,5 @@ export type ReadKey = Read<typeof SSH_KEY>;
 export type ReadServer = Exclude<Read<typeof SERVER>, Absent>;
 export type ReadVolume = Exclude<Read<typeof VOLUME>, Absent>;
 export type ReadGroup = Exclude<Read<typeof GROUP>, Absent>;
+export type ReadAlert = Exclude<Read<typeof ALERT>, Absent>;
 type Read<R> = R extends (...given: never[]) => infer T ? Exclude<T, undefined> : never;

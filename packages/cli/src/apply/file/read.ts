@@ -1,21 +1,21 @@
 /**
  * Parses files into the desired state, or into all of their problems. Pure: `readRelative` reads other files.
  */
-import {
-  type Desired,
-  type DesiredGroup,
-  type DesiredKey,
-  type DesiredServer,
-  type DesiredVolume,
-  isWanted,
-  type Placed,
-  type WantedServer,
+import type {
+  Desired,
+  DesiredAlert,
+  DesiredGroup,
+  DesiredKey,
+  DesiredServer,
+  DesiredVolume,
+  Placed,
 } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { ITEM_READERS, ITEMS_MAX, projectName } from './fields.ts';
 import { type Parsed, parseFile } from './parse.ts';
 import { isMap, listOf, optional, type Path, type Reader, record } from './reader.ts';
-import { type Converter, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
+import { checkReferences, withServers } from './references.ts';
+import { type Converter, toAlert, toGroup, toKey, toServer, toVolume } from './to-desired.ts';
 
 export interface Source {
   /** The name in error messages: the given path, or `stdin`. */
@@ -43,13 +43,16 @@ const DOCUMENT = record({
   servers: optional(rawItems),
   volumes: optional(rawItems),
   firewall_groups: optional(rawItems),
+  alerts: optional(rawItems),
 });
 
 /** Reads several files as one: joins their lists; their project must be the same. */
 export function readFiles(sources: readonly Source[]): { desired: Desired | null; faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const report = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });
-  const items: Record<Section, RawItem[]> = { ssh_keys: [], servers: [], volumes: [], firewall_groups: [] };
+  const items: Record<Section, RawItem[]> = {
+    ...{ ssh_keys: [], servers: [], volumes: [], firewall_groups: [], alerts: [] },
+  };
   const projects: { readonly name: string; readonly place: string }[] = [];
   let serversGiven = false;
   for (const source of sources) {
@@ -80,7 +83,7 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
     report(other.place, `is not "${first?.name}" as before; use one project per run`);
   }
   for (const kind of SECTIONS) reportDuplicates(items[kind], report);
-  const desired = {
+  const read = {
     project: first?.name ?? '',
     sshKeys: readAll<'ssh_keys', DesiredKey>('ssh_keys', items.ssh_keys, toKey, report),
     servers: serversGiven
@@ -93,9 +96,11 @@ export function readFiles(sources: readonly Source[]): { desired: Desired | null
       toGroup,
       report,
     ),
+    alerts: readAll<'alerts', DesiredAlert>('alerts', items.alerts, toAlert, report),
   };
   const servers = items.servers.flatMap(({ value }) => nameOf(value) ?? []);
-  faults.push(...checkReferences(desired, new Set(servers)));
+  const { desired, faults: conflicts } = withServers(read);
+  faults.push(...conflicts, ...checkReferences(desired, new Set(servers)));
   return { desired: faults.length === 0 ? desired : null, faults };
 }
 
@@ -141,34 +146,4 @@ function reportDuplicates(items: readonly RawItem[], report: (place: string, mes
 
 function nameOf(value: unknown): string | undefined {
   return isMap(value) && typeof value.name === 'string' ? value.name.normalize('NFC') : undefined;
-}
-
-/**
- * Checks references between the items. `named`: all servers that the file names, including those that have
- * problems of their own.
- */
-export function checkReferences(desired: Desired, named: ReadonlySet<string>): Fault[] {
-  const faults: Fault[] = [];
-  const report = (place: string, message: string) => faults.push({ place, message, exit: 'usage' });
-  const servers = new Map((desired.servers ?? []).map((server) => [server.name, server]));
-  const find = (name: string, place: string): WantedServer | undefined => {
-    const server = servers.get(name);
-    if (server?.absent) report(place, `server "${name}" is marked as absent`);
-    else if (server) return server;
-    else if (!named.has(name)) report(place, `server "${name}" not found in the file`);
-    return undefined;
-  };
-  for (const volume of desired.volumes.filter(isWanted)) {
-    if (!volume.server) continue;
-    const server = find(volume.server, `${volume.place}.server`);
-    if (server && server.region !== volume.region) {
-      report(`${volume.place}.server`, `is in ${server.region}, but the volume is in ${volume.region}`);
-    }
-  }
-  for (const group of desired.groups.filter(isWanted)) {
-    (group.servers ?? []).forEach((name, at) => {
-      find(name, `${group.place}.servers[${at}]`);
-    });
-  }
-  return faults;
 }

@@ -42,6 +42,13 @@ export function integer(min: number, max: number): Reader<number> {
   };
 }
 
+export const positiveNumber: Reader<number> = (value, path, report) => {
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
+  if (typeof value !== 'number') return reportWrongType(value, path, report, 'a number');
+  report(path, 'is not a number of 0 or more');
+  return undefined;
+};
+
 export const bool: Reader<boolean> = (value, path, report) =>
   typeof value === 'boolean' ? value : reportWrongType(value, path, report, 'true or false');
 

@@ -4,6 +4,7 @@ import { USER_DATA_MAX_BYTES } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import type {
   Absent,
+  DesiredAlert,
   DesiredGroup,
   DesiredKey,
   DesiredServer,
@@ -11,7 +12,7 @@ import type {
   Rule,
   UserData,
 } from '../desired.ts';
-import type { ReadGroup, ReadKey, ReadServer, ReadVolume } from './fields.ts';
+import type { ReadAlert, ReadGroup, ReadKey, ReadServer, ReadVolume } from './fields.ts';
 import type { Path } from './reader.ts';
 
 type ReadRelative = (path: string) => { readonly bytes: Uint8Array } | { readonly fault: string };
@@ -58,6 +59,8 @@ export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, re
     billingMonths: read.billing_months,
     autoRenew: read.auto_renew,
     protection: read.protection && omitUndefined(read.protection),
+    start: read.start,
+    volumes: read.volumes && [...new Set(read.volumes)],
     rdns: { ipv4: read.rdns?.ipv4, ipv6: read.rdns?.ipv6 },
   };
 };
@@ -80,6 +83,22 @@ export const toGroup: Converter<Absent | ReadGroup, DesiredGroup> = (read, repor
     rules: rules?.filter((rule) => rule !== undefined),
     servers: read.servers && [...new Set(read.servers)],
   };
+};
+
+export const toAlert: Converter<Absent | ReadAlert, DesiredAlert> = (read, report) => {
+  if (read.absent) return read;
+  const { name, metric, compare, value, window, servers, label_selector: labelSelector, enabled } = read;
+  const faults: [field: Path, message: string][] = [];
+  if (metric === 'unreachable') {
+    for (const field of ['compare', 'value'] as const)
+      if (read[field] !== undefined) faults.push([[field], 'is not for the metric unreachable']);
+  } else if (value === undefined) faults.push([['value'], 'is required']);
+  if ((servers === undefined) === (labelSelector === undefined))
+    faults.push([[], 'requires either servers or label_selector']);
+  for (const [field, message] of faults) report(field, message);
+  if (faults.length > 0) return undefined;
+  const watched = { servers: servers && [...new Set(servers)], labelSelector };
+  return { name, absent: false, metric, compare, value, window, ...watched, enabled };
 };
 
 type ReadRule = NonNullable<ReadGroup['rules']>[number];

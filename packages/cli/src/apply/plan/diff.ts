@@ -2,6 +2,7 @@
 import type { Actual } from '../actual.ts';
 import type { Desired } from '../desired.ts';
 import type { Fault } from '../faults.ts';
+import { compareAlerts } from './alerts.ts';
 import { compareGroups } from './groups.ts';
 import { type Comparison, changeOf, type Plan, type PlanItem } from './plan.ts';
 import { protectionFaults } from './protection.ts';
@@ -17,12 +18,16 @@ export function compare(
   const planned = planServers(servers.items, servers.ids, actual);
   const groups = compareGroups(desired, actual, planned, servers.replacements);
   const volumes = compareVolumes(desired, actual, planned);
-  const all = [keys, groups, volumes, servers];
+  const alerts = compareAlerts(desired, actual, planned);
+  const all = [keys, groups, volumes, servers, alerts];
   const plan = {
     project: desired.project,
     items: all.flatMap(({ items }) => items),
     notes: all.flatMap(({ notes }) => notes),
-    ids: { ssh_key: keys.ids, firewall_group: groups.ids, volume: volumes.ids, server: servers.ids },
+    ids: {
+      ...{ ssh_key: keys.ids, firewall_group: groups.ids, volume: volumes.ids, server: servers.ids },
+      alert: alerts.ids,
+    },
   };
   const faults = [...all.flatMap((each) => each.faults), ...protectionFaults(plan.items, actual)];
   return { plan, faults };

@@ -1,13 +1,14 @@
 /** Compares a server's disk: its user data, and its image, which a file names by ID, version, or family. */
-import type { Actual, ActualImage, ActualServer } from '../actual.ts';
+import type { Actual, ActualImage, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
+import { isImageId, matchesImage, namedSnapshots } from '../images.ts';
 import { initialLabels, USER_DATA_LABEL } from '../labels.ts';
 import type { Action } from './plan.ts';
 
 interface ServerOrder {
   readonly action: Extract<Action, { do: 'create_server' }> | undefined;
-  /** `debian-13` */
+  /** `debian-13`, or `snapshot golden`. */
   readonly image: string;
   readonly faults: readonly Fault[];
 }
@@ -32,7 +33,7 @@ export function orderServer(
     const message = `plan ${plan.id} is unavailable in ${region.id}${where}`;
     faults.push({ place: `${place}.plan`, message, exit: 'refused' });
   }
-  const { image, faults: imageFaults } = resolveImage(wanted, actual);
+  const { image, faults: imageFaults } = resolveSource(wanted, actual);
   faults.push(...imageFaults);
   const price = plan?.cycles.find(({ billing_months }) => billing_months === months);
   if (plan && !price) usage('billing_months', `plan ${plan.id} has no billing cycle of ${months} months`);
@@ -43,6 +44,7 @@ export function orderServer(
           server: wanted,
           image: image.id,
           labels: initialLabels(wanted, desired.project),
+          volumes: orderedVolumes(wanted.name, desired, actual),
           groups: desired.groups
             .filter((group) => isWanted(group) && group.servers?.includes(wanted.name))
             .map(({ name }) => name),
@@ -50,7 +52,39 @@ export function orderServer(
           priceUsd: price.price_usd,
         } as const)
       : undefined;
-  return { action, image: image ? formatImage(image.id, actual.images) : wanted.image, faults };
+  return { action, image: image?.title ?? wanted.image, faults };
+}
+
+/** Names of the volumes that are attached with the order: they are new, or not attached. */
+function orderedVolumes(server: string, desired: Desired, actual: Actual): string[] {
+  return desired.volumes
+    .filter((volume) => isWanted(volume) && volume.server === server)
+    .map(({ name }) => name)
+    .filter((name) => isDetached(actual.volumes.find((volume) => volume.name === name)));
+}
+
+/** Undefined: a volume that does not exist yet. */
+export function isDetached(volume: ActualVolume | undefined): boolean {
+  return volume === undefined || volume.attached_to === null;
+}
+
+/** Finds the image or the snapshot that a new server is installed from. */
+function resolveSource(wanted: Placed<WantedServer>, actual: Actual) {
+  const [snapshot, another] = namedSnapshots(wanted.image, actual);
+  if (!snapshot) {
+    const { image, faults } = resolveImage(wanted, actual);
+    return { image: image && { id: image.id, title: formatImage(image.id, actual.images) }, faults };
+  }
+  const message = another
+    ? `more than one snapshot is named "${wanted.image}"; use its ID`
+    : snapshot.region !== wanted.region
+      ? `snapshot ${snapshot.name} is in ${snapshot.region}, but the server is in ${wanted.region}`
+      : snapshot.status !== 'ready'
+        ? `snapshot ${snapshot.name} is not ready (status: ${snapshot.status})`
+        : null;
+  const exit = snapshot.status === 'ready' ? 'usage' : 'conflict';
+  const faults: Fault[] = message === null ? [] : [{ place: `${wanted.place}.image`, message, exit }];
+  return { image: { id: snapshot.id, title: `snapshot ${snapshot.name}` }, faults };
 }
 
 interface InstallChange {
@@ -69,7 +103,9 @@ export function compareInstall(
 ): InstallChange {
   const reasons: string[] = [];
   const notes: string[] = [];
-  const installed = isInstalled(wanted.image, found.image, actual.images);
+  const isSnapshot = wanted.image.startsWith('snap_') || namedSnapshots(wanted.image, actual).length > 0;
+  // The service does not show the snapshot that a server was installed from.
+  const installed = isSnapshot || isInstalled(wanted.image, found.image, actual.images);
   if (installed === null) {
     notes.push(
       `the image of server ${wanted.name} is no longer offered; ` +
@@ -90,6 +126,11 @@ export function compareInstall(
     }
   }
   if (reasons.length === 0) return { reasons, image: undefined, faults: [], notes };
+  if (isSnapshot) {
+    const message = 'a server from a snapshot cannot be rebuilt with other user data; name an image instead';
+    const fault: Fault = { place: `${wanted.place}.image`, message, exit: 'conflict' };
+    return { reasons, image: undefined, faults: [fault], notes };
+  }
   if (wanted.userData === undefined && before !== undefined) {
     reasons.push('the user data that it was installed with is not in the file and will not be reused');
   }
@@ -128,7 +169,7 @@ function selectImage(stated: string, images: readonly ActualImage[]): ActualImag
  */
 export function isInstalled(stated: string, imageId: string, images: readonly ActualImage[]): boolean | null {
   if (stated === imageId) return true;
-  if (isId(stated)) return false;
+  if (isImageId(stated)) return false;
   const image = images.find(({ id }) => id === imageId);
   return image === undefined ? null : matchesImage(stated, image);
 }
@@ -137,13 +178,4 @@ export function isInstalled(stated: string, imageId: string, images: readonly Ac
 function formatImage(imageId: string, images: readonly ActualImage[]): string {
   const image = images.find(({ id }) => id === imageId);
   return image ? `${image.family}-${image.version}` : imageId;
-}
-
-function matchesImage(stated: string, { id, family, version }: ActualImage): boolean {
-  if (isId(stated)) return stated === id;
-  return stated === family || stated === `${family}-${version}`;
-}
-
-function isId(stated: string): boolean {
-  return stated.startsWith('img_') || stated.startsWith('custom_');
 }

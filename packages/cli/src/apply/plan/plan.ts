@@ -1,6 +1,6 @@
 /** A plan as data: shown to a person, run by execute/, and run on a model by a test. */
-import type { CreateServer, Image, UpdateServer, UpdateVolume } from '@skerry/sdk';
-import type { DesiredKey, Rule, WantedGroup, WantedServer, WantedVolume } from '../desired.ts';
+import type { CreateServer, UpdateAlert, UpdateServer, UpdateVolume } from '@skerry/sdk';
+import type { DesiredKey, Rule, WantedAlert, WantedGroup, WantedServer, WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 
 /** Resources have the names from the file; a server has its ID where a name could be ambiguous. */
@@ -21,8 +21,11 @@ export type Action =
   | {
       readonly do: 'create_server';
       readonly server: WantedServer;
-      readonly image: Image['id'];
+      /** The ID of an image or a snapshot. */
+      readonly image: string;
       readonly labels: Labels;
+      /** Names of the volumes that are attached with the order: they are not attached to another server. */
+      readonly volumes: readonly string[];
       /** Names of its firewall groups in the file, so that they filter from the start. */
       readonly groups: readonly string[];
       readonly months: 1 | 3 | 6 | 12;
@@ -33,7 +36,7 @@ export type Action =
       readonly do: 'rebuild_server';
       readonly id: string;
       readonly server: WantedServer;
-      readonly image: Image['id'];
+      readonly image: string;
       /** Written after the rebuild started: a label must not describe data that is not on the disk. */
       readonly labels: Labels;
       /** Restored if the service gives up the rebuild and keeps the disk. */
@@ -62,6 +65,15 @@ export type Action =
   | { readonly do: 'detach_volume'; readonly volume: string }
   | { readonly do: 'attach_volume'; readonly volume: string; readonly server: string }
   | { readonly do: 'set_rdns'; readonly server: string; readonly rdns: Rdns }
+  | { readonly do: 'create_alert'; readonly alert: WantedAlert }
+  | {
+      readonly do: 'update_alert';
+      readonly alert: string;
+      readonly patch: UpdateAlert;
+      /** Names; undefined: unchanged. */
+      readonly servers: readonly string[] | undefined;
+    }
+  | { readonly do: 'delete_alert'; readonly id: string }
   | { readonly do: 'delete_group'; readonly id: string }
   | { readonly do: 'delete_volume'; readonly id: string }
   | { readonly do: 'destroy_server'; readonly id: string };
@@ -88,6 +100,8 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
   ['detach_volume'],
   ['attach_volume'],
   ['set_rdns'],
+  ['create_alert', 'update_alert'],
+  ['delete_alert'],
   ['delete_volume'],
   ['destroy_server'],
   ['delete_group'],
@@ -95,13 +109,14 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
 
 /** `wait`: no change; the resource is not ready yet. */
 export type ChangeType = 'wait' | 'create' | 'change' | 'replace' | 'rebuild' | 'destroy';
-export type Kind = 'ssh_key' | 'firewall_group' | 'volume' | 'server';
+export type Kind = 'ssh_key' | 'firewall_group' | 'volume' | 'server' | 'alert';
 
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   ssh_key: 'SSH key',
   firewall_group: 'firewall group',
   volume: 'volume',
   server: 'server',
+  alert: 'alert',
 };
 
 /** A resource and all actions on it. */

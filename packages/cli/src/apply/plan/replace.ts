@@ -99,6 +99,8 @@ function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Place
     tags: wanted.tags ?? old.tags,
     labels: wanted.labels ?? userLabels(old.labels),
     autoRenew: wanted.autoRenew ?? old.auto_renew,
+    // The successor of a server that runs must run.
+    start: old.status === 'stopped' ? wanted.start : undefined,
     // A service before API 1.7 has no protection.
     protection: old.protection && { ...old.protection, ...wanted.protection },
   };

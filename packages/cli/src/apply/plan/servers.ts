@@ -121,7 +121,10 @@ function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit
   const months = billingMonths === 1 ? '1 month' : `${billingMonths} months`;
   const item = changeOf('server', name, {
     changeType: 'create',
-    reasons: [`plan ${plan} in ${region} with ${image}, ${months} paid in advance`],
+    reasons: [
+      `plan ${plan} in ${region} with ${image}, ${months} paid in advance`,
+      ...(wanted.start === false ? ['it is not started'] : []),
+    ],
     actions: [action, { do: 'wait_server', server: name }, ...rdnsActions(name, diffRdns(wanted, null))],
   });
   return { items: [item], faults, notes: [] };

@@ -5,6 +5,7 @@ import type { Actual, ActualServer, ActualVolume } from '../actual.ts';
 import { type Desired, isWanted, type Placed, type WantedVolume } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { PROJECT_LABEL } from '../labels.ts';
+import { isDetached } from './install.ts';
 import { type Action, type Comparison, changeOf, type PlanItem } from './plan.ts';
 import { protectionChanges } from './protection.ts';
 import { describeSuspended } from './server.ts';
@@ -97,16 +98,17 @@ function createItem(volume: WantedVolume, servers: PlannedServers): PlanItem {
   return changeOf('volume', name, {
     changeType: 'create',
     reasons: [`${sizeGb} GiB in ${region}${encrypted ? ', encrypted' : ''}${attached}`],
-    actions: [{ do: 'create_volume', volume }, ...(server ? attachActions(name, server, servers) : [])],
+    actions: [{ do: 'create_volume', volume }, ...(server ? attachActions(volume, server, servers) : [])],
   });
 }
 
 function changeItem(
-  { name, sizeGb, protection, server }: WantedVolume,
+  wanted: WantedVolume,
   found: ActualVolume,
   holder: ActualServer | undefined,
   servers: PlannedServers,
 ): PlanItem | undefined {
+  const { name, sizeGb, protection, server } = wanted;
   const actions: Action[] = [];
   const reasons: string[] = [];
   if (sizeGb > found.size_gb) {
@@ -125,7 +127,7 @@ function changeItem(
     const stops = holder?.status === 'running' && servers.leaving.has(holder.id);
     if (stops) actions.push({ do: 'stop_server', id: holder.id });
     if (found.attached_to !== null) actions.push({ do: 'detach_volume', volume: name });
-    if (server !== null) actions.push(...attachActions(name, server, servers));
+    if (server !== null) actions.push(...attachActions(wanted, server, servers, found));
     const from = holder?.name ?? (found.attached_to === null ? 'none' : 'another server');
     reasons.push(
       from === server
@@ -139,17 +141,26 @@ function changeItem(
       reasons.push(`${from} is running: unmount the volume first, it is detached while in use`);
     }
   }
-  if (actions.length === 0) return undefined;
+  if (reasons.length === 0) return undefined;
   return changeOf('volume', name, { id: found.id, reasons, actions });
 }
 
-/** A server that is being installed cannot attach a volume; one created or rebuilt now has its own wait. */
-function attachActions(volume: string, server: string, { staying }: PlannedServers): Action[] {
+/**
+ * A server that is being installed cannot attach a volume; one created or rebuilt now has its own wait. The
+ * order of a new server attaches what is not attached elsewhere.
+ */
+function attachActions(
+  { name }: WantedVolume,
+  server: string,
+  { staying }: PlannedServers,
+  found?: ActualVolume,
+): Action[] {
+  if (!staying.has(server) && isDetached(found)) return [];
   const status = staying.get(server)?.status;
   const waits = status === 'provisioning' || status === 'installing';
   return [
     ...(waits ? [{ do: 'wait_server', server } as const] : []),
-    { do: 'attach_volume', volume, server },
+    { do: 'attach_volume', volume: name, server },
   ];
 }
 
