@@ -76,11 +76,24 @@ export function withDigest(labels: Labels, digest: string | null): Labels {
 }
 
 /** Returns the reason why the latest rebuild failed; null: it succeeded. */
-export async function rebuildFailure(skerry: Skerry, { id, name }: Server): Promise<string | null> {
+export async function rebuildFailure(
+  skerry: Skerry,
+  { id, name, action }: Pick<Server, 'id' | 'name'> & Partial<Pick<Server, 'action'>>,
+): Promise<string | null> {
+  if (action === undefined) return await auditedFailure(skerry, id, name);
   const filter = { command: 'server.rebuild' } as const;
   const { data } = await skerry.actions.ofServer(id, { filter, page_size: 1 }).first();
   const cause = data[0]?.error ?? null;
   return cause && `could not rebuild ${name} (${cause.code}): ${cause.message}`;
+}
+
+/** A service before API 1.7 has no actions; its audit log has the end of a rebuild that failed. */
+async function auditedFailure(skerry: Skerry, resource: string, name: string): Promise<string | null> {
+  const filter = { resource, action: 'server.rebuild' } as const;
+  const { data } = await skerry.auditEvents.list({ filter, page_size: 1 }).first();
+  const [last] = data;
+  const isByService = last?.actor_token === null && last.actor_session === null;
+  return isByService && last.result === 'error' ? `could not rebuild ${name}` : null;
 }
 
 /** Returns the digest of the user data on the disk; undefined: the rebuild is still running. */

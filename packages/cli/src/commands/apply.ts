@@ -55,6 +55,7 @@ export const apply = command({
     'balance.get',
     'actions.of_server',
     'actions.get',
+    'audit_events.list',
     'events.stream',
   ],
   options: {

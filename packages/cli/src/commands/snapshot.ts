@@ -91,7 +91,8 @@ const create = command({
     const begun = await createOnce(context, asked, (once) => skerry.snapshots.create(id, body, once));
     const show = (seen: Snapshot) => output.show(seen, SNAPSHOT_COLUMNS);
     const refresh = (signal: AbortSignal) => nullIf('not_found', skerry.snapshots.get(begun.id, { signal }));
-    await waitForBegun(context, waits, begun, { name: begun.name, refresh, show });
+    const isDone = (seen: Snapshot | null) => seen?.status === 'ready';
+    await waitForBegun(context, waits, begun, { name: begun.name, refresh, isDone, show });
   },
 });
 

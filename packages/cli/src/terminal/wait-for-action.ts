@@ -15,7 +15,9 @@ const BAR_CHARS = 20;
 
 /** A resource in the response of the call that began its action. */
 export interface Begun {
-  readonly action: ActionSummary | null;
+  /** Absent from a service before 1.7. */
+  readonly action?: ActionSummary | null;
+  readonly status?: string;
 }
 
 interface ActionWait<T> {
@@ -23,6 +25,8 @@ interface ActionWait<T> {
   readonly name: string;
   /** Reads the resource when its action has ended; null: it is deleted. */
   readonly refresh: (signal: AbortSignal) => Promise<T | null>;
+  /** Whether the resource shows that the work has ended: a service before 1.7 has no actions. */
+  readonly isDone: (seen: T | null) => boolean;
   /** Receives the resource at the end, or as it was last if the wait ends early. */
   readonly show?: (last: T) => void;
 }
@@ -32,11 +36,18 @@ export async function waitForBegun<T extends Begun>(
   context: Pick<Context, 'skerry' | 'terminal' | 'signal'>,
   flags: WaitFlags,
   begun: T,
-  { name, refresh, show }: ActionWait<T>,
+  waited: ActionWait<T>,
 ): Promise<T> {
   const { terminal } = context;
+  const { name, refresh, show } = waited;
   let last = begun;
   const wait = async (options: PollOptions): Promise<T> => {
+    if (begun.action === undefined) {
+      const observe = (seen: T) => {
+        last = seen;
+      };
+      return await pollUntilDone(begun, waited, options, observe);
+    }
     const failed = await awaitEnd(context, begun, name, options);
     // A person and a script need the state at the end, also after a failure.
     const reading = readPatiently(() => refresh(options.signal), options);
@@ -53,6 +64,41 @@ export async function waitForBegun<T extends Begun>(
   }
   show?.(last);
   return last;
+}
+
+/** Statuses that a resource does not leave without another request. */
+const FINAL_STATUSES = ['suspended', 'destroying', 'error'];
+
+/** Waits for the state of the resource, where there are no actions. */
+async function pollUntilDone<T extends Begun>(
+  begun: T,
+  { name, refresh, isDone }: ActionWait<T>,
+  options: PollOptions,
+  observe: (seen: T) => void,
+): Promise<T> {
+  const { signal, timeoutMs = TIMEOUT_MS, onLook } = options;
+  const deadlineMs = Date.now() + timeoutMs;
+  let last = begun;
+  for (;;) {
+    const leftMs = Math.max(0, deadlineMs - Date.now());
+    const seen = await readPatiently(() => refresh(signal), { ...options, timeoutMs: leftMs });
+    last = seen ?? last;
+    observe(last);
+    if (isDone(seen)) return last;
+    if (seen === null) throw new Failure('failed', `${name} was deleted`);
+    const { status = '' } = seen;
+    onLook({ ...seen, status });
+    // A server that resumes stays suspended until it is running.
+    if (FINAL_STATUSES.includes(status) && status !== begun.status) {
+      throw new Failure('failed', `${name} is ${status}`);
+    }
+    if (Date.now() > deadlineMs) {
+      const seconds = Math.round(timeoutMs / 1_000);
+      const message = `${name} is still ${status} after ${seconds} s; the operation continues`;
+      throw new Failure('timeout', message);
+    }
+    await sleep(LOOK_MS, undefined, { signal });
+  }
 }
 
 /** Reads the state at the end. An outage is waited out, like one before. */
@@ -78,8 +124,7 @@ async function awaitEnd(
   name: string,
   { signal, timeoutMs, onLook }: PollOptions,
 ): Promise<Failure | null> {
-  // A service before 1.7 shows none.
-  if (action == null) return null;
+  if (!action) return null;
   const options = {
     signal,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -64,7 +64,10 @@ export class ServerStopper {
     const timeoutMs = Math.max(0, this.#deadlineMs - Date.now());
     terminal.progress(progress);
     try {
-      if (begun.action) await skerry.waitForAction(begun.action, { signal, timeoutMs });
+      const { action } = begun as Partial<Server>;
+      if (action) await skerry.waitForAction(action, { signal, timeoutMs });
+      // A service before 1.7 has no actions, and no resize.
+      if (action === undefined) await skerry.waitFor(begun, 'stopped', { signal, timeoutMs });
     } catch (error) {
       // A server that was deleted meanwhile needs nothing.
       if ((await nullIf('not_found', skerry.servers.get(begun.id, { signal }))) !== null) throw error;

@@ -96,7 +96,7 @@ export const create = command({
       (once) => skerry.servers.create(body, once),
     );
     const show = (seen: Server) => output.show(seen, SERVER_COLUMNS);
-    await waitForServer(context, options, created, show);
+    await waitForServer(context, options, created, 'installed', show);
   },
 });
 

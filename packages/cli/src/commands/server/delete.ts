@@ -23,7 +23,7 @@ export const remove = command({
     await confirm(terminal, yes, `delete server ${name} (${id}) and all data on its disk`);
     const started = await startDelete(skerry, id);
     if (started === null) return terminal.note(`Server ${name} deleted.`);
-    await waitForServer(context, waits, started, () => {});
+    await waitForServer(context, waits, started, 'deleted', () => {});
     terminal.note(waits.noWait ? `Deletion of server ${name} started.` : `Server ${name} deleted.`);
     const refundUsd = 'refund_usd' in started ? started.refund_usd : 0;
     if (refundUsd > 0) terminal.note(`${formatUsd(refundUsd)} USD came back to your balance.`);

@@ -34,7 +34,7 @@ const start = command({
     const found = await findServer(skerry, server);
     const quote = await confirmCharge(context, found, yes);
     const begun = await skerry.servers.start(found.id, omitUndefined({ quote, max_price_usd }));
-    await waitForServer(context, waits, begun);
+    await waitForServer(context, waits, begun, 'running');
   },
 });
 
@@ -70,7 +70,7 @@ const stop = command({
   run: async (context, { server, ...waits }) => {
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
-    await waitForServer(context, waits, await skerry.servers.stop(id));
+    await waitForServer(context, waits, await skerry.servers.stop(id), 'stopped');
   },
 });
 
@@ -86,7 +86,8 @@ const reboot = command({
   run: async (context, { server, hard, ...waits }) => {
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
-    await waitForServer(context, waits, await skerry.servers.reboot(id, hard ? { hard } : {}));
+    const begun = await skerry.servers.reboot(id, hard ? { hard } : {});
+    await waitForServer(context, waits, begun, 'restarted');
   },
 });
 
@@ -112,7 +113,7 @@ const rescue = command({
     // Print the password right away, in case the wait is interrupted.
     output.show(rescued, RESCUE_COLUMNS);
     terminal.warn('skerry: the password is shown only once; the next restart leaves the rescue system');
-    await waitForServer(context, waits, rescued, () => {});
+    await waitForServer(context, waits, rescued, 'restarted', () => {});
     if (!waits.noWait) terminal.note(`Server ${name} is running the rescue system.`);
   },
 });

@@ -44,7 +44,7 @@ const rebuild = command({
     const ssh_keys = await resolveKeys(skerry, options.sshKey);
     await confirm(terminal, yes, `reinstall server ${name} (${id}) and erase all data on its disk`);
     const begun = await skerry.servers.rebuild(id, omitUndefined({ image, ssh_keys, user_data_b64 }));
-    await waitForServer(context, options, begun);
+    await waitForServer(context, options, begun, 'installed');
   },
 });
 
@@ -72,7 +72,7 @@ const restore = command({
         'and erase all data on its disk',
     );
     const begun = await skerry.servers.restore(id, { snapshot: snapshot.id });
-    await waitForServer(context, options, begun);
+    await waitForServer(context, options, begun, 'installed');
   },
 });
 

@@ -38,7 +38,7 @@ export const resize = command({
     if (quote.refusal === null) await confirm(terminal, yes, describeResize(found, params, quote));
     const body = { ...params, quote: quote.id, ...omitUndefined({ max_price_usd: maxPrice }) };
     const begun = await skerry.servers.resize(found.id, body);
-    await waitForServer(context, waits, begun);
+    await waitForServer(context, waits, begun, 'installed');
   },
 });
 
