@@ -56,7 +56,7 @@ describe('skerry export', () => {
     assert.deepEqual([code, stderr], [0, '']);
     return stdout;
   };
-  const counts = { ssh_key: 2, firewall_group: 3, server: 4, volume: 2 };
+  const counts = { ssh_key: 2, firewall_group: 3, server: 4, volume: 2, alert: 1 };
 
   it('prints every resource once, in the same order each time, and no secret', async () => {
     for (const format of ['hcl', 'ansible', 'pulumi']) {
@@ -96,7 +96,7 @@ describe('skerry export', () => {
         const { stdout, stderr } = await ansible.run('ansible-playbook', 'account.yml', ...flags);
         const [, ok, changed, failed] =
           /ok=(\d+) +changed=(\d+) +unreachable=\d+ +failed=(\d+)/.exec(stdout) ?? [];
-        assert.deepEqual([ok, changed, failed], ['11', '0', '0'], `${stdout}${stderr}`);
+        assert.deepEqual([ok, changed, failed], ['12', '0', '0'], `${stdout}${stderr}`);
         assert.doesNotMatch(stderr, /WARNING.*skerry|ssh_keys/);
       }
       // It is a description, so it restores what changed.

@@ -74,6 +74,13 @@ test('HCL has a block with the texts of each resource, also if they look like HC
         [name, orNone(labels), filesystem],
       );
     }
+    for (const [at, { name, servers, label_selector }] of account.alerts.entries()) {
+      const { attributes, ...found } = of('alert')[at] ?? assert.fail();
+      assert.deepEqual(
+        [found.name, attributes.servers ?? null, attributes.label_selector ?? null],
+        [name, servers, label_selector],
+      );
+    }
   });
 });
 
@@ -94,7 +101,7 @@ test('a playbook has the texts of each resource, and templates in them never run
     for (const line of text.split('\n').filter(isTemplate))
       assert.match(line, /^ +(?:- |"?[\w-]+"?: )!unsafe "/);
     const { hosts, tasks } = readPlaybook(text);
-    assert.deepEqual([hosts, tasks.length], ['localhost', 8]);
+    assert.deepEqual([hosts, tasks.length], ['localhost', 10]);
     const options = (module: string) =>
       tasks.flatMap((task: JsonBody) => task[`skerry.cloud.${module}`] ?? []) as JsonBody[];
     for (const [at, { name, labels, tags, id }] of account.servers.entries()) {
@@ -110,6 +117,13 @@ test('a playbook has the texts of each resource, and templates in them never run
     }
     for (const [at, { name, labels }] of account.volumes.entries()) {
       assert.deepEqual([options('volume')[at].name, options('volume')[at].labels], [name, orNone(labels)]);
+    }
+    for (const [at, { name, value, label_selector }] of account.alerts.entries()) {
+      const found = options('alert')[at];
+      assert.deepEqual(
+        [found.name, found.value, found.label_selector ?? null],
+        [name, value, label_selector],
+      );
     }
   });
 });
@@ -196,8 +210,9 @@ test('a Pulumi program has the texts of each resource, and only its own referenc
 
 test('servers that are being deleted and lost volumes are left out, with references to them', () => {
   const [account] = fc.sample(hostileAccount, 1) as [ExportedAccount];
-  const { keys, groups, servers, volumes } = account;
+  const { keys, groups, servers, volumes, alerts } = account;
   const gone = withoutGone({
+    alerts,
     keys: keys.slice(1),
     groups,
     servers: servers.map((one) => (one.id === 'srv_0' ? { ...one, status: 'destroying' as const } : one)),
@@ -212,5 +227,9 @@ test('servers that are being deleted and lost volumes are left out, with referen
     [['vol_0', null]],
   );
   for (const { applied_to } of gone.groups) assert.deepEqual(applied_to, ['srv_1']);
-  assert.deepEqual(without(gone, 'keys', 'groups', 'servers', 'volumes'), {});
+  assert.deepEqual(
+    gone.alerts.map(({ servers: watched }) => watched),
+    [['srv_1'], null],
+  );
+  assert.deepEqual(without(gone, 'keys', 'groups', 'servers', 'volumes', 'alerts'), {});
 });

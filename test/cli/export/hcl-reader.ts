@@ -59,7 +59,7 @@ class Reader {
       });
       return Object.fromEntries(entries);
     }
-    return JSON.parse(this.#require(/true|false|\d+/y));
+    return JSON.parse(this.#require(/true|false|\d+(?:\.\d+)?/y));
   }
 
   #readList<T>(end: RegExp, read: () => T): T[] {

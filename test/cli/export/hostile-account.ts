@@ -1,5 +1,5 @@
 /** Accounts whose texts look like the syntax of a configuration file. */
-import type { FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
+import type { Alert, FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
 import fc from 'fast-check';
 import type { ExportedAccount } from '../../../packages/cli/src/export/account.ts';
 import { RULE } from '../../http/v1/contract/estate.ts';
@@ -61,8 +61,16 @@ export const hostileAccount: fc.Arbitrary<ExportedAccount> = fc
       volumes: [0, 1].map((at) =>
         volume(`vol_${at}`, name(6 + at), sets[2 + at] ?? {}, filesystem, at === 0 ? 'srv_0' : null),
       ),
+      alerts: [alert('alr_0', name(0), ['srv_0', 'srv_1'], null), alert('alr_1', name(1), null, name(2))],
     };
   });
+
+function alert(id: string, name: string, servers: string[] | null, label_selector: string | null): Alert {
+  return {
+    ...{ object: 'alert', id, name, metric: 'cpu_pct', compare: 'gt', value: 90.5, window: '5m' },
+    ...{ servers, label_selector, enabled: true, firing: [], created_at: '2026-01-01T00:00:00Z' },
+  } as Alert;
+}
 
 function key(id: string, name: string): SshKey {
   const created_at = '2026-01-01T00:00:00Z';

@@ -63,6 +63,32 @@ describe('the Ansible modules for resources', { skip: SKIP_SLOW }, () => {
     assert.deepEqual([deleted.volume, await list('/volumes')], [null, []]);
   });
 
+  it('an alert is created, changed, moved between servers and labels, and deleted, once each', async () => {
+    const alert = (options: object) => once('alert', { name: 'busy', ...options }, '/alerts');
+    const created = await alert({ metric: 'cpu_pct', value: 90, window: '10m', servers: ['web-1'] });
+    assert.deepEqual([created.alert.value, created.alert.servers], [90, [ids['web-1']]]);
+    const raised = await alert({ value: 95.5, compare: 'lt' });
+    assert.deepEqual([raised.diff.before.value, raised.diff.after.value], [90, 95.5]);
+    const both = await alert({ servers: ['web-2', 'web-1'] });
+    assert.deepEqual([...both.alert.servers].sort(), Object.values(ids).sort());
+    const labeled = await alert({ label_selector: 'team=web, env=prod' });
+    assert.deepEqual([labeled.alert.servers, labeled.alert.label_selector], [null, 'env=prod,team=web']);
+    const all = await alert({ label_selector: '', enabled: false });
+    assert.deepEqual([all.alert.label_selector, all.alert.enabled], ['', false]);
+    const down = await alert({ metric: 'unreachable' });
+    assert.deepEqual([down.alert.value, down.alert.compare], [null, null]);
+    assert.match(await refuse('alert', { name: 'busy', metric: 'ram_pct' }), /value/);
+    assert.match(
+      await refuse('alert', { name: 'new', metric: 'unreachable' }),
+      /set servers or label_selector/,
+    );
+    assert.match(
+      await refuse('alert', { name: 'busy', servers: ['lost'] }),
+      /^servers: server "lost" not found/,
+    );
+    assert.equal((await alert({ state: 'absent' })).alert, null);
+  });
+
   it('a volume is found by its name in every form of Unicode', async () => {
     await run('volume', { name: 'cafe\u0301', size_gb: 10, region: 'par' });
     assert.equal((await run('volume', { name: 'caf\u00e9' })).changed, false);
@@ -91,9 +117,9 @@ describe('the Ansible modules for resources', { skip: SKIP_SLOW }, () => {
       await refuse('volume', { name: 'big', state: 'attached', server: 'db' }),
       /^server: .*"db" not found$/,
     );
-    assert.equal(
+    assert.match(
       await refuse('volume', { name: 'big', state: 'attached', server: 'web-1' }),
-      'server: the volume big is in zrh, but the server web-1 is in par',
+      /^server: the volume big is in zrh, but the server web-1 is in par$/,
     );
     assert.match(await refuse('volume', { name: 'big', server: 'web-1' }), /^server is allowed only with/);
   });

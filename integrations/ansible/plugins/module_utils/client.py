@@ -100,8 +100,8 @@ class Client:
     def get(self, path, query=None):
         return self._run('GET', path, query=query)
 
-    def post(self, path, body=None):
-        return self._run('POST', path, body=body or {})
+    def post(self, path, body=None, is_beta=False):
+        return self._run('POST', path, body=body or {}, extra={'X-Service-Beta': 'true'} if is_beta else {})
 
     def put(self, path, body):
         return self._run('PUT', path, body=body)
@@ -136,8 +136,9 @@ class Client:
                 return items
         raise Failure('%s has more than %d items, which is too many to compare' % (path, len(items)))
 
-    def _run(self, method, path, query=None, body=None):
+    def _run(self, method, path, query=None, body=None, extra=None):
         headers = {'Accept': 'application/json', 'Authorization': 'Bearer %s' % self._token}
+        headers.update(extra or {})
         if body is not None:
             headers['Content-Type'] = 'application/json'
         if method == 'POST':

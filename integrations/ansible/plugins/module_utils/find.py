@@ -23,6 +23,7 @@ SERVER = Kind('server', '/servers', 'srv_')
 VOLUME = Kind('volume', '/volumes', 'vol_')
 SSH_KEY = Kind('SSH key', '/ssh-keys', 'k_')
 FIREWALL_GROUP = Kind('firewall group', '/firewall/groups', 'fwg_')
+ALERT = Kind('alert', '/alerts', 'alr_')
 SNAPSHOT = Kind('snapshot', '/snapshots', 'snap_')
 
 

@@ -3,7 +3,9 @@
 
 from ansible_collections.skerry.cloud.plugins.module_utils.client import Failure
 
-ID_PREFIXES = ('img_', 'custom_')
+# A snapshot is an image of new servers only.
+SNAPSHOT_PREFIX = 'snap_'
+ID_PREFIXES = ('img_', 'custom_', SNAPSHOT_PREFIX)
 
 
 def image_name(image):

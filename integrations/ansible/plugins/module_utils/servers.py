@@ -5,17 +5,18 @@ import base64
 
 from ansible_collections.skerry.cloud.plugins.module_utils.client import Failure
 from ansible_collections.skerry.cloud.plugins.module_utils.find import (
-    FIREWALL_GROUP, SERVER, SSH_KEY, find_own, named_ids, require_named)
+    FIREWALL_GROUP, SERVER, SSH_KEY, VOLUME, find_own, named_ids, require_named)
 from ansible_collections.skerry.cloud.plugins.module_utils.images import (
-    image_name, is_installed, select_image)
+    SNAPSHOT_PREFIX, image_name, is_installed, select_image)
 from ansible_collections.skerry.cloud.plugins.module_utils.labels import label_texts
 from ansible_collections.skerry.cloud.plugins.module_utils.module import view
 from ansible_collections.skerry.cloud.plugins.module_utils.protection import (
     predict, protection_patch, require_unprotected, wanted_protection)
+from ansible_collections.skerry.cloud.plugins.module_utils.resize import require_resizable, resize
 from ansible_collections.skerry.cloud.plugins.module_utils.wait import NOT_READY, wait_for_status
 
 # User data is not among them: it may contain secrets, and the API does not return it.
-DIFF_FIELDS = ('name', 'status', 'plan', 'region', 'image', 'ssh_keys', 'tags', 'labels', 'billing_months',
+DIFF_FIELDS = ('name', 'status', 'plan', 'disk_gb', 'region', 'image', 'ssh_keys', 'tags', 'labels', 'billing_months',
                'auto_renew', 'protection', 'ipv4', 'ipv6')
 READY = ('running', 'stopped')
 FAMILIES = ('ipv4', 'ipv6')
@@ -30,14 +31,24 @@ def manage_server(run):
     before = view(found, DIFF_FIELDS)
     groups = [require_named(run, FIREWALL_GROUP, text, 'firewall_groups')
               for text in run.params['firewall_groups'] or []]
-    server = create(run, groups) if found is None else update(run, found)
+    volumes = [require_named(run, VOLUME, text, 'volumes') for text in run.params['volumes'] or []]
+    require_free(found, volumes)
+    server = create(run, groups, volumes) if found is None else update(run, found)
     applied = [] if found is None else apply_groups(run, found, groups)
-    server = set_power(run, server)
+    if run.params['state'] == 'stopped':
+        # A stopped server is not restarted by a resize.
+        server = resize(run, set_power(run, server))
+    else:
+        server = set_power(run, resize(run, server))
+    attached = [] if found is None else attach_volumes(run, server, volumes)
     server = set_rdns(run, server)
     after = view(server, DIFF_FIELDS)
     if groups:
         before = dict(before or {}, firewall_groups=applied)
         after['firewall_groups'] = [group['name'] for group in groups]
+    if volumes:
+        before = dict(before or {}, volumes=attached)
+        after['volumes'] = [volume['name'] for volume in volumes]
     return {'server': server, 'before': before, 'after': after}
 
 
@@ -48,6 +59,28 @@ def apply_groups(run, found, groups):
         if group not in applied:
             attach_to(run, found, FIREWALL_GROUP.path(group['id']))
     return [group['name'] for group in applied]
+
+
+def require_free(found, volumes):
+    """Fails before anything changes: a task never takes a volume from another server."""
+    for volume in volumes:
+        holder = volume.get('attached_to')
+        if holder is not None and (found is None or holder != found['id']):
+            raise Failure('volumes: the volume %s is attached to the server %s; detach it first'
+                          % (volume['name'], holder))
+
+
+def attach_volumes(run, server, volumes):
+    """Attaches volumes to an existing server, and returns the names of those that it had."""
+    attached = [volume for volume in volumes if volume.get('attached_to') == server['id']]
+    for volume in volumes:
+        if volume not in attached:
+            attach(run, VOLUME.path(volume['id'], 'attach'), server)
+    return [volume['name'] for volume in attached]
+
+
+def attach(run, url, server):
+    run.change(None, lambda: run.client.post(url, {'server': server['id']}))
 
 
 def attach_to(run, found, group_path):
@@ -69,7 +102,7 @@ def delete(run, found):
     return {'server': None, 'before': before, 'after': None}
 
 
-def create(run, groups):
+def create(run, groups, volumes):
     body = run.require('server', ('name', 'plan', 'region', 'image', 'ssh_keys'))
     body['image'] = select_image(run.client.list('/images'), body['image'])['id']
     body['ssh_keys'] = named_ids(run, SSH_KEY, body['ssh_keys'], 'ssh_keys')
@@ -77,9 +110,14 @@ def create(run, groups):
                 if run.params[option] is not None)
     if groups:
         body['firewall_groups'] = list(dict.fromkeys(group['id'] for group in groups))
+    if volumes:
+        body['volumes'] = list(dict.fromkeys(volume['id'] for volume in volumes))
+    if run.params['state'] == 'stopped':
+        body['start'] = False
     if wanted_protection(run):
         body['protection'] = wanted_protection(run)
-    predicted = dict({'object': 'server', 'id': None, 'status': 'running', 'tags': [], 'labels': {},
+    status = run.params['state'] if run.params['state'] in READY else 'running'
+    predicted = dict({'object': 'server', 'id': None, 'status': status, 'tags': [], 'labels': {},
                       'billing_months': 1, 'auto_renew': True, 'ipv4': None, 'ipv6': None}, **body)
     return run.change(predicted, lambda: run.client.post('/servers', dict(body, **user_data(run))))
 
@@ -90,7 +128,8 @@ def user_data(run):
 
 
 def update(run, found):
-    run.refuse_changes('server', found, ('plan', 'region', 'billing_months'))
+    run.refuse_changes('server', found, ('region', 'billing_months'))
+    require_resizable(run, found)
     image_id = new_image(run, found)
     keys = named_ids(run, SSH_KEY, run.params['ssh_keys'] or [], 'ssh_keys')
     patch = dict(run.differences(found, ('name', 'labels', 'auto_renew')), **protection_patch(run, found))
@@ -111,7 +150,8 @@ def update(run, found):
 def new_image(run, found):
     """Returns the ID of the image that replaces the installed one; None if that one is to stay."""
     image = run.params['image']
-    if image is None or image == found['image']:
+    # The service does not show the snapshot that a server was installed from.
+    if image is None or image == found['image'] or image.startswith(SNAPSHOT_PREFIX):
         return None
     images = run.client.list('/images')
     if is_installed(images, image, found['image']):

@@ -3,7 +3,8 @@
 
 import time
 
-from ansible_collections.skerry.cloud.plugins.module_utils.client import ApiError, ConnectionFailure, Failure
+from ansible_collections.skerry.cloud.plugins.module_utils.client import (
+    ApiError, ConnectionFailure, Failure, path)
 
 # Many operations finish at once and others take a minute: the first polls are close together.
 FIRST_PAUSES_S = (0.3, 0.7, 1)
@@ -50,6 +51,31 @@ def wait_for_status(run, kind, started, statuses, final=()):
             message = 'the %s %s is still %s after %d s; the operation continues'
             raise WaitFailure(message % (kind.noun, last['name'], last['status'], timeout_s), last)
     return last
+
+
+def wait_for_action(run, started):
+    """Polls until the action that a resource shows has ended, and fails with its cause."""
+    action = started.get('action')
+    timeout_s = run.params['wait_timeout']
+    deadline = time.monotonic() + timeout_s
+    polls = 0
+    while action is not None and action['status'] == 'running':
+        time.sleep(FIRST_PAUSES_S[polls] if polls < len(FIRST_PAUSES_S) else POLL_S)
+        polls += 1
+        is_late = time.monotonic() > deadline
+        try:
+            action = run.client.find(path('/actions', action['id']))
+        except (ApiError, ConnectionFailure) as error:
+            # The operation continues while the service is unreachable.
+            if is_late or getattr(error, 'status', 500) < 500:
+                raise
+            continue
+        if is_late and action is not None and action['status'] == 'running':
+            message = '%s of the server %s is still running after %d s; the operation continues'
+            raise WaitFailure(message % (action['command'], started['name'], timeout_s), started)
+    if action is not None and action.get('error'):
+        raise WaitFailure('%s of the server %s failed: %s'
+                          % (action['command'], started['name'], action['error']['message']), started)
 
 
 def describe_end(kind, before, seen):

@@ -11,7 +11,7 @@ options:
   kind:
     description: Kind of the resources. C(limit) are the quotas of the account, with their use.
     type: str
-    choices: [firewall_group, image, limit, plan, region, server, snapshot, ssh_key, volume]
+    choices: [alert, firewall_group, image, limit, plan, region, server, snapshot, ssh_key, volume]
     required: true
   filters:
     description:
@@ -56,6 +56,7 @@ resources:
 from ansible_collections.skerry.cloud.plugins.module_utils.module import execute
 
 LISTS = {
+    'alert': '/alerts',
     'firewall_group': '/firewall/groups',
     'image': '/images',
     'limit': '/account/limits',

@@ -18,14 +18,28 @@ options:
   state:
     description:
       - C(present) creates the server if it does not exist, and leaves its power state unchanged.
-      - C(running) and C(stopped) also start it, or shut it down.
+      - C(running) and C(stopped) also start it, or shut it down. A new server with C(stopped) is not powered
+        on, and its first start sets it up.
       - C(absent) deletes it with its disk. Its volumes are detached, and its snapshots stay.
     type: str
     choices: [present, absent, running, stopped]
     default: present
   plan:
-    description: ID of the plan, such as C(s1). Required for a new server, and fixed after that.
+    description:
+      - ID of the plan, such as C(s1). Required for a new server.
+      - Another plan resizes an existing server, which is charged or refunded pro rata for the rest of the
+        cycle. A running server restarts, which requires I(allow_restart=true).
     type: str
+  allow_restart:
+    description: Whether a running server may restart to get another plan.
+    type: bool
+    default: false
+  resize_disk:
+    description:
+      - Whether the disk grows to the size of another plan. It never shrinks, so that the server cannot get a
+        plan with a smaller disk afterwards.
+    type: bool
+    default: false
   region:
     description: Code of the region, such as C(par). Required for a new server, and fixed after that.
     type: str
@@ -33,6 +47,7 @@ options:
     description:
       - ID of an image, its name such as C(debian-13), or a family such as C(debian) for its newest version. A
         family accepts every version of an existing server.
+      - For a new server, also the ID of a snapshot in the same region. It is not compared later.
       - Required for a new server. Changing it requires I(rebuild=true).
     type: str
   rebuild:
@@ -86,6 +101,13 @@ options:
       - To remove the server from a group, use M(skerry.cloud.firewall_group).
     type: list
     elements: str
+  volumes:
+    description:
+      - Names or IDs of volumes to attach to the server. Those of a new server are attached with its order.
+        Its other volumes stay.
+      - A volume that another server has is an error. To move or detach it, use M(skerry.cloud.volume).
+    type: list
+    elements: str
   renew:
     description:
       - Whether I(state=running) may start a server that is suspended because it was not renewed.
@@ -134,6 +156,12 @@ EXAMPLES = r'''
   skerry.cloud.server:
     name: web-1
     auto_renew: false
+
+- name: Give it another plan, and restart it if it is running
+  skerry.cloud.server:
+    name: web-1
+    plan: s2
+    allow_restart: true
 
 - name: Install another image, which erases the disk
   skerry.cloud.server:
@@ -195,6 +223,8 @@ OPTIONS = dict(
     id={'type': 'str'},
     state={'type': 'str', 'choices': ['present', 'absent', 'running', 'stopped'], 'default': 'present'},
     plan={'type': 'str'},
+    allow_restart={'type': 'bool', 'default': False},
+    resize_disk={'type': 'bool', 'default': False},
     region={'type': 'str'},
     image={'type': 'str'},
     rebuild={'type': 'bool', 'default': False},
@@ -206,6 +236,7 @@ OPTIONS = dict(
     auto_renew={'type': 'bool'},
     protection=DELETE_AND_REBUILD,
     firewall_groups={'type': 'list', 'elements': 'str'},
+    volumes={'type': 'list', 'elements': 'str'},
     renew={'type': 'bool', 'default': False},
     rdns={'type': 'dict', 'options': {'ipv4': {'type': 'str'}, 'ipv6': {'type': 'str'}}},
 )

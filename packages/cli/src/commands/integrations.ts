@@ -25,8 +25,15 @@ export const exportAccount = command({
   help: `Prints servers, volumes, SSH keys, and firewall groups with their rules, labels, reverse DNS, and
 protection. The playbook uses the collection skerry.cloud and changes nothing in this account. The Pulumi
 program imports the resources. HCL is for reading and as a starting point: no tool of ours reads it. The
-output contains no secrets, and neither user data nor snapshots.`,
-  operations: ['servers.list', 'volumes.list', 'firewall_groups.list', 'ssh_keys.list', 'ssh_keys.get'],
+output contains no secrets, and neither user data nor snapshots. HCL and the playbook also have alerts.`,
+  operations: [
+    'servers.list',
+    'volumes.list',
+    'firewall_groups.list',
+    'ssh_keys.list',
+    'ssh_keys.get',
+    'alerts.list',
+  ],
   options: { format: requiredText('format', 'Format of the configuration', { choices: FORMATS }) },
   example: 'skerry export --format ansible > account.yml',
   run: async (context, { format }) =>

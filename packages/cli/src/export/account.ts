@@ -1,15 +1,17 @@
 /** The resources of an account that a configuration can describe, in a stable order. */
-import type { FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
+import type { Alert, FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
 
 export interface ExportedAccount {
   readonly keys: readonly SshKey[];
   readonly groups: readonly FirewallGroup[];
   readonly servers: readonly Server[];
   readonly volumes: readonly Volume[];
+  readonly alerts: readonly Alert[];
 }
 
 /** Leaves out servers that are being deleted, volumes that are lost, and references to what is left out. */
-export function withoutGone({ keys, groups, servers, volumes }: ExportedAccount): ExportedAccount {
+export function withoutGone(account: ExportedAccount): ExportedAccount {
+  const { keys, groups, servers, volumes, alerts } = account;
   const kept = sorted(servers.filter(({ status }) => status !== 'destroying'));
   const ids = new Set(kept.map(({ id }) => id));
   const keyIds = new Set(keys.map(({ id }) => id));
@@ -21,6 +23,9 @@ export function withoutGone({ keys, groups, servers, volumes }: ExportedAccount)
       ...one,
       attached_to: one.attached_to !== null && ids.has(one.attached_to) ? one.attached_to : null,
     })),
+    alerts: sorted(alerts).map((one) => {
+      return { ...one, servers: one.servers?.filter((id) => ids.has(id)) ?? null };
+    }),
   };
 }
 

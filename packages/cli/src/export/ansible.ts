@@ -1,5 +1,5 @@
 /** A playbook of the collection skerry.cloud that changes nothing in this account. */
-import type { FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
+import type { Alert, FirewallGroup, Server, SshKey, Volume } from '@skerry/sdk';
 import { type ExportedAccount, protectionOf, rdnsOf, referencesBy, unlessEmpty } from './account.ts';
 import { toYaml } from './yaml.ts';
 
@@ -16,14 +16,16 @@ interface References {
   readonly group: (id: string) => string;
   readonly server: (id: string) => string;
   readonly volume: (id: string) => string;
+  readonly alert: (id: string) => string;
 }
 
-export function toPlaybook({ keys, groups, servers, volumes }: ExportedAccount): string {
+export function toPlaybook({ keys, groups, servers, volumes, alerts }: ExportedAccount): string {
   const references: References = {
     key: referencesBy(keys),
     group: referencesBy(groups),
     server: referencesBy(servers),
     volume: referencesBy(volumes),
+    alert: referencesBy(alerts),
   };
   const tasks = [
     ...keys.map((key) => keyTask(key, references)),
@@ -31,6 +33,7 @@ export function toPlaybook({ keys, groups, servers, volumes }: ExportedAccount):
     ...volumes.map((volume) => volumeTask(volume, references)),
     // Last: they name servers.
     ...groups.map((group) => groupTask(group, references)),
+    ...alerts.map((alert) => alertTask(alert, references)),
   ];
   const play = { name: 'Skerry account', hosts: 'localhost', gather_facts: false, tasks };
   const tag = (text: string) => (TEMPLATE.test(text) ? '!unsafe' : undefined);
@@ -93,5 +96,19 @@ function groupTask(group: FirewallGroup, references: References): object {
     default_action: group.default_action,
     rules,
     servers: group.applied_to.map(references.server),
+  });
+}
+
+function alertTask(alert: Alert, references: References): object {
+  const { id, metric, compare, value, window, servers, label_selector, enabled } = alert;
+  return task('alert', id, {
+    ...identity(alert, references.alert(id)),
+    metric,
+    compare: compare ?? undefined,
+    value: value ?? undefined,
+    window,
+    servers: servers?.map(references.server),
+    label_selector: label_selector ?? undefined,
+    enabled,
   });
 }

@@ -1,7 +1,8 @@
-import type { Skerry } from '@skerry/sdk';
+import type { Alert, Skerry } from '@skerry/sdk';
 import pMap from 'p-map';
 import { fetchAll } from '../apply/actual.ts';
 import type { Context } from '../command.ts';
+import { nullIf } from '../find.ts';
 import { type ExportedAccount, withoutGone } from './account.ts';
 import { toPlaybook } from './ansible.ts';
 import { toHcl } from './hcl.ts';
@@ -23,12 +24,19 @@ export async function exportAccount(
 
 async function fetchAccount(skerry: Skerry, signal: AbortSignal): Promise<ExportedAccount> {
   const call = { signal };
-  const [listedKeys, groups, servers, volumes] = await Promise.all([
+  const [listedKeys, groups, servers, volumes, alerts] = await Promise.all([
     fetchAll(skerry.sshKeys.list({}, call)),
     fetchAll(skerry.firewallGroups.list({}, call)),
     fetchAll(skerry.servers.list({}, call)),
     fetchAll(skerry.volumes.list({}, call)),
+    fetchAlerts(skerry, signal),
   ]);
   const keys = await pMap(listedKeys, ({ id }) => skerry.sshKeys.get(id, call), { concurrency: CONCURRENCY });
-  return withoutGone({ keys, groups, servers, volumes });
+  return withoutGone({ keys, groups, servers, volumes, alerts });
+}
+
+/** A service before API 1.7 has no alerts, and a limited token cannot list them. */
+async function fetchAlerts(skerry: Skerry, signal: AbortSignal): Promise<readonly Alert[]> {
+  const listed = nullIf('not_found', fetchAll(skerry.alerts.list({}, { signal })));
+  return (await nullIf('forbidden_scope', listed)) ?? [];
 }

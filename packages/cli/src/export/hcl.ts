@@ -7,7 +7,8 @@ const HEADER = `# The account as HCL, for reading and as a starting point. IDs r
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-export function toHcl({ keys, groups, servers, volumes }: ExportedAccount): string {
+export function toHcl(account: ExportedAccount): string {
+  const { keys, groups, servers, volumes, alerts } = account;
   const blocks = [
     ...keys.map(({ id, name, public_key }) => block('ssh_key', name, [attributes({ id, public_key })])),
     ...groups.map(({ id, name, default_action, rules }) => {
@@ -38,6 +39,9 @@ export function toHcl({ keys, groups, servers, volumes }: ExportedAccount): stri
           nested('protection', protectionOf(protection)),
         ]);
       },
+    ),
+    ...alerts.map(({ name, object: _object, firing: _firing, created_at: _created, ...values }) =>
+      block('alert', name, [attributes(values)]),
     ),
   ];
   return [HEADER, ...blocks].join('\n');
