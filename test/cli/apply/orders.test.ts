@@ -1,4 +1,4 @@
-/** What `skerry apply` orders together with a server: volumes, a snapshot as its image, and alerts on it. */
+/** `skerry apply`: volumes and a snapshot in the order of a server, and alerts on servers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { FULL_ONLY } from '../../support/runs.ts';
@@ -60,7 +60,7 @@ describe('skerry apply with orders and alerts', () => {
     for (const image of ['golden', golden.id]) assert.match(await apply(text(image)), /nothing to do/);
     shop.write(text('golden').replace('region: par, image: golden', 'region: zrh, image: golden'));
     const { code, stderr } = await shop.apply('--dry-run');
-    assert.deepEqual([code, /rebuil|replace/.test(stderr)], [2, false], stderr);
+    assert.deepEqual([code, /rebuild|replace/.test(stderr)], [2, false], stderr);
     assert.match(stderr, /servers\[1\]\.image: snapshot golden is in par, but the server is in zrh/);
     shop.write(
       text('golden').replace(
@@ -72,8 +72,8 @@ describe('skerry apply with orders and alerts', () => {
   });
 
   it('alerts are created, changed, moved to a new server, and deleted', FULL_ONLY, async () => {
-    const text = (alerts: string, more = '') =>
-      `${START}servers:\n${server('web-1', 'debian-12')}${server('web-2', 'debian-12')}${more}alerts:\n${alerts}`;
+    const servers = server('web-1', 'debian-12') + server('web-2', 'debian-12');
+    const text = (alerts: string, more = '') => `${START}servers:\n${servers}${more}alerts:\n${alerts}`;
     const down = '  - { name: down, metric: unreachable, label_selector: "env=prod, team==web" }\n';
     assert.match(await apply(text(HOT + down)), /alert hot: create\n +cpu_pct above 90 for 10m, of web-1/);
     const made = await shop.named('/alerts');
@@ -93,11 +93,13 @@ describe('skerry apply with orders and alerts', () => {
   });
 
   it('problems of alerts and volumes are reported with their place', async () => {
-    shop.write(`${START}servers:\n${server('web-1', 'debian-12', ', volumes: [logs, lost]')}${server('web-2', 'debian-12', ', volumes: [logs]')}alerts:
+    const listing = (name: string, volumes: string) => server(name, 'debian-12', `, volumes: [${volumes}]`);
+    const servers = listing('web-1', 'logs, lost') + listing('web-2', 'logs');
+    shop.write(`${START}servers:\n${servers}alerts:
   - { name: a, metric: unreachable, value: 1, label_selector: '' }
   - { name: b, metric: cpu_pct, label_selector: 'env' }
   - { name: c, metric: cpu_pct, value: 1 }
-  - { name: d, metric: cpu_pct, value: 1, servers: [nobody] }
+  - { name: d, metric: cpu_pct, value: 1, servers: [db] }
 `);
     const { code, stderr } = await shop.apply('--dry-run');
     assert.equal(code, 2);
@@ -107,7 +109,7 @@ describe('skerry apply with orders and alerts', () => {
       'alerts[0].value: is not for the metric unreachable',
       'alerts[1].label_selector: is not pairs such as env=prod,team=web',
       'alerts[2]: requires either servers or label_selector',
-      'alerts[3].servers[0]: server "nobody" not found in the file',
+      'alerts[3].servers[0]: server "db" not found in the file',
     ]) {
       assert.ok(stderr.includes(problem), `${problem}\n${stderr}`);
     }

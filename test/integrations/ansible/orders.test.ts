@@ -1,4 +1,4 @@
-/** The module `server`: volumes, snapshots, and power of a new server, and another plan of an existing one. */
+/** The module `server`: options of an order, and resizes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Account, startAccount, WEB } from './support/account.ts';

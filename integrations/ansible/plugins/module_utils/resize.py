@@ -23,7 +23,8 @@ def require_resizable(run, found):
 
 def quote(run, server):
     params = {'plan': run.params['plan'], 'resize_disk': run.params['resize_disk'], 'restart': True}
-    return run.client.post('/quotes', {'operation': 'server.resize', 'resource': server['id'], 'params': params})
+    body = {'operation': 'server.resize', 'resource': server['id'], 'params': params}
+    return run.client.post('/quotes', body)
 
 
 def resize(run, server):

@@ -16,8 +16,8 @@ from ansible_collections.skerry.cloud.plugins.module_utils.resize import require
 from ansible_collections.skerry.cloud.plugins.module_utils.wait import NOT_READY, wait_for_status
 
 # User data is not among them: it may contain secrets, and the API does not return it.
-DIFF_FIELDS = ('name', 'status', 'plan', 'disk_gb', 'region', 'image', 'ssh_keys', 'tags', 'labels', 'billing_months',
-               'auto_renew', 'protection', 'ipv4', 'ipv6')
+DIFF_FIELDS = ('name', 'status', 'plan', 'disk_gb', 'region', 'image', 'ssh_keys', 'tags', 'labels',
+               'billing_months', 'auto_renew', 'protection', 'ipv4', 'ipv6')
 READY = ('running', 'stopped')
 FAMILIES = ('ipv4', 'ipv6')
 

@@ -43,7 +43,8 @@ options:
     elements: str
   label_selector:
     description:
-      - Labels that a server must have, all of them, such as C(env=prod,team=web). Empty text selects all servers.
+      - Labels that a server must have, all of them, such as C(env=prod,team=web).
+      - Empty text selects all servers.
       - A new alert requires this or I(servers).
     type: str
   enabled:
@@ -78,7 +79,7 @@ EXAMPLES = r'''
 
 RETURN = r'''
 alert:
-  description: The alert as the API returns it, or null if it is deleted. In check mode, the alert as it would be.
+  description: The alert as the API returns it, or null if it is deleted. In check mode, as it would be.
   returned: success
   type: dict
   contains:

@@ -1,13 +1,16 @@
-/** What the `image` of a server names: an image by ID, version, or family, or a snapshot by ID or name. */
-import type { ActualImage, ActualSnapshot } from './actual.ts';
+/** The `image` of a server in a file: an image by ID, version, or family, or a snapshot by ID or name. */
+import type { Image, Snapshot } from '@skerry/sdk';
 
-export function matchesImage(stated: string, { id, family, version }: ActualImage): boolean {
+type NamedImage = Pick<Image, 'id' | 'family' | 'version'>;
+type NamedSnapshot = Pick<Snapshot, 'id' | 'name'>;
+
+export function matchesImage(stated: string, { id, family, version }: NamedImage): boolean {
   if (isImageId(stated)) return stated === id;
   return stated === family || stated === `${family}-${version}`;
 }
 
-/** Whether an image has the name, also one that is no longer offered. IDs of images are never snapshots. */
-export function isImage(stated: string, images: readonly ActualImage[]): boolean {
+/** Whether an image has the name, offered or not. IDs of images are never snapshots. */
+export function isImage(stated: string, images: readonly NamedImage[]): boolean {
   return isImageId(stated) || images.some((image) => matchesImage(stated, image));
 }
 
@@ -15,14 +18,11 @@ export function isImageId(stated: string): boolean {
   return stated.startsWith('img_') || stated.startsWith('custom_');
 }
 
-/** The snapshots that the file may mean; empty if it names an image. A deleted one may have an ID here. */
-export function namedSnapshots(
+/** The snapshots with this ID or name; none if it names an image. */
+export function namedSnapshots<S extends NamedSnapshot>(
   stated: string,
-  {
-    images,
-    snapshots,
-  }: { readonly images: readonly ActualImage[]; readonly snapshots: readonly ActualSnapshot[] },
-): readonly ActualSnapshot[] {
+  { images, snapshots }: { readonly images: readonly NamedImage[]; readonly snapshots: readonly S[] },
+): readonly S[] {
   if (isImage(stated, images)) return [];
   return snapshots.filter(({ id, name }) => id === stated || name === stated);
 }
