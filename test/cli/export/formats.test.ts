@@ -44,7 +44,7 @@ test('HCL has a block with the texts of each resource, also if they look like HC
     assertVisible(text);
     const blocks = readHcl(text);
     const of = (kind: string) => blocks.filter((one) => one.kind === kind);
-    assert.equal(blocks.length, 8);
+    assert.equal(blocks.length, 10);
     for (const [at, { name, public_key }] of account.keys.entries()) {
       const found = of('ssh_key')[at];
       assert.deepEqual([found?.name, found?.attributes.public_key], [name, public_key]);
