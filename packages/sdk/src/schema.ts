@@ -1818,10 +1818,11 @@ export interface components {
             window: "5m" | "10m" | "30m" | "1h";
             /** @description Ids of servers. A deleted server is removed. Null if labels select the servers. */
             servers: string[] | null;
-            /** @description The labels of the servers; null if `servers` lists them. */
-            label_selector: {
-                [key: string]: string;
-            } | null;
+            /**
+             * @description The labels of the servers, empty for all; null if `servers` lists them.
+             * @example env=prod
+             */
+            label_selector: string | null;
             enabled: boolean;
             /** @description The servers for which the alert fires now. */
             firing: {
@@ -6569,9 +6570,7 @@ export interface operations {
                  *       "metric": "cpu_pct",
                  *       "value": 90,
                  *       "window": "10m",
-                 *       "label_selector": {
-                 *         "tier": "web"
-                 *       }
+                 *       "label_selector": "tier=web"
                  *     }
                  */
                 "application/json": {
@@ -6599,14 +6598,10 @@ export interface operations {
                     /** @description Ids of servers. Not together with `label_selector`. */
                     servers?: string[];
                     /**
-                     * @description Labels that a server must have, all of them. An empty object means all servers. Not together with `servers`.
-                     * @example {
-                     *       "env": "prod"
-                     *     }
+                     * @description Labels that a server must have, all of them: `env=prod,team=web`. Empty: all servers. Not together with `servers`.
+                     * @example env=ci,team=web
                      */
-                    label_selector?: {
-                        [key: string]: string;
-                    };
+                    label_selector?: string;
                     /** @default true */
                     enabled?: boolean;
                 };
@@ -6743,14 +6738,10 @@ export interface operations {
                     /** @description Ids of servers. Not together with `label_selector`. */
                     servers?: string[];
                     /**
-                     * @description Labels that a server must have, all of them. An empty object means all servers. Not together with `servers`.
-                     * @example {
-                     *       "env": "prod"
-                     *     }
+                     * @description Labels that a server must have, all of them: `env=prod,team=web`. Empty: all servers. Not together with `servers`.
+                     * @example env=ci,team=web
                      */
-                    label_selector?: {
-                        [key: string]: string;
-                    };
+                    label_selector?: string;
                     enabled?: boolean;
                 };
             };

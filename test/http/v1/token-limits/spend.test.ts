@@ -4,7 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import { verify } from '../../../../src/domain/verify/verify.ts';
 import { byLevel } from '../../../support/runs.ts';
 import type { SessionClient } from '../../../support/session-client.ts';
-import { assertApiError, createApiToken, type JsonBody, V1Client, type V1Response } from '../../../support/v1-client.ts';
+import {
+  assertApiError,
+  createApiToken,
+  type JsonBody,
+  V1Client,
+  type V1Response,
+} from '../../../support/v1-client.ts';
 import { startWorld, type World } from '../../../support/world.ts';
 import { NO_RATES, PUBLIC_KEY } from '../contract/estate.ts';
 import { limited } from './limited-world.ts';

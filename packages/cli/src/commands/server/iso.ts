@@ -27,7 +27,7 @@ const insert = command({
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
     const found = await findImage(skerry, image);
-    await waitForServer(context, waits, await skerry.servers.insertIso(id, { image: found.id }));
+    await waitForServer(context, waits, await skerry.servers.insertIso(id, { image: found.id }), 'installed');
   },
 });
 
@@ -43,7 +43,7 @@ const eject = command({
   run: async (context, { server, ...waits }) => {
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
-    await waitForServer(context, waits, await skerry.servers.ejectIso(id));
+    await waitForServer(context, waits, await skerry.servers.ejectIso(id), 'installed');
   },
 });
 

@@ -54,7 +54,7 @@ const update = command({
     const updated = await skerry.servers.update(found.id, body);
     // Only this one begins an action. Another may run on the server.
     const boots = updated.action?.command === 'server.set_boot';
-    if (boots) await waitForServer(context, { noWait, timeout }, updated);
+    if (boots) await waitForServer(context, { noWait, timeout }, updated, 'installed');
     else context.output.show(updated, SERVER_COLUMNS);
   },
 });
