@@ -99,6 +99,8 @@ export function buildDeployRow(fixture: DeployFixture, customerId: string, regio
     auto_renew: true,
     price_cents_month: 500n,
     price_cents_cycle: 500n,
+    backup_cents_cycle: 0n,
+    backup_percent: null,
     eur_per_usd: '0.92',
     anchor_day: now.getUTCDate(),
     paid_until: new Date(now.getTime() + 30 * 86_400_000),

@@ -68,6 +68,7 @@ async function formatCatalogue(db: Sql): Promise<string[]> {
     String(row.ram_mb),
     String(row.disk_gb),
     formatCents(row.price_cents_month),
+    `${row.backup_percent}%`,
     row.regions.join(' '),
     availability(row),
   ]);
@@ -81,7 +82,10 @@ async function formatCatalogue(db: Sql): Promise<string[]> {
   return [
     ...formatTable([['region', 'session', 'name', 'country', ''], ...regions]),
     '',
-    ...formatTable([['plan', 'category', 'cpu', 'ram_mb', 'disk_gb', 'usd/month', 'regions', ''], ...plans]),
+    ...formatTable([
+      ['plan', 'category', 'cpu', 'ram_mb', 'disk_gb', 'usd/month', 'backups', 'regions', ''],
+      ...plans,
+    ]),
     '',
     ...formatTable([['image', 'version', 'variant', 'released', ''], ...images]),
   ];

@@ -17,6 +17,7 @@ export interface TestPlan {
   readonly disk_gb: number;
   readonly host_tags: readonly string[];
   readonly price_cents_month: bigint;
+  readonly backup_percent: number;
 }
 
 /** The plan that `buildOrder` uses by default. */
@@ -27,6 +28,7 @@ export const S1: TestPlan = {
   disk_gb: 10,
   host_tags: [],
   price_cents_month: 500n,
+  backup_percent: 0,
 };
 export const R1: TestPlan = {
   id: 'r1',
@@ -35,6 +37,7 @@ export const R1: TestPlan = {
   disk_gb: 1000,
   host_tags: [],
   price_cents_month: 9_900n,
+  backup_percent: 0,
 };
 
 /** No documentation block is large enough for every test. Nothing is ever sent to these addresses. */
@@ -72,8 +75,9 @@ export class Fixtures {
     for (const plan of plans) {
       await this.#db.run(
         `insert into plans (id, category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month,
-                            host_tags)
-         values ($id, $category, 1, 'test', $ram_mb, $disk_gb, 1, $price_cents_month, $host_tags)
+                            backup_percent, host_tags)
+         values ($id, $category, 1, 'test', $ram_mb, $disk_gb, 1, $price_cents_month,
+                 $backup_percent, $host_tags)
          on conflict do nothing`,
         plan,
       );

@@ -26,8 +26,9 @@ export function desiredCatalogue(file: CatalogueFile, stored: Catalogue, now: Da
       disk_storage: region.disk_storage ?? 'local',
       active: true,
     })),
-    plans: file.plans.map(({ price_usd_month, host_tags: hostTags = [], ...plan }) => ({
+    plans: file.plans.map(({ price_usd_month, backup_percent = 0, host_tags: hostTags = [], ...plan }) => ({
       ...plan,
+      backup_percent,
       host_tags: hostTags.toSorted(),
       transfer_tb: twoDecimals(plan.transfer_tb),
       price_cents_month: parseUnits(price_usd_month, 2) ?? 0n,
@@ -151,6 +152,7 @@ function planFields(row: PlanRow): Fields {
     disk_gb: String(row.disk_gb),
     transfer_tb: row.transfer_tb,
     price_usd_month: formatCents(row.price_cents_month),
+    backup_percent: String(row.backup_percent),
     host_tags: row.host_tags.join(' ') || 'none',
     regions: row.regions.join(' ') || 'none',
     active: String(row.active),

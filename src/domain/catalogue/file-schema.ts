@@ -63,6 +63,7 @@ const Plan = Type.Object(
     disk_gb: amount,
     transfer_tb: patternText('^\\d{1,7}(\\.\\d{1,2})?$', 'tebibytes in quotes, such as "2" or "0.5"'),
     price_usd_month: patternText('^\\d{1,7}(\\.\\d{1,2})?$', 'US dollars in quotes, such as "7.35"'),
+    backup_percent: Type.Optional(integer(0, 100, 'a percentage from 0 to 100, such as 20')),
     host_tags: Type.Optional(tags),
     regions: list(regionId),
   },

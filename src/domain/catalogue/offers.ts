@@ -56,6 +56,7 @@ function planObject(row: OfferedPlanRow): Plan {
     price_usd_hour: centsToUsd(mulDiv(monthCents, 1n, HOURS_PER_MONTH, 'half_up')),
     price_usd_hour_exact: formatUnits(hourUnits, EXACT_DECIMALS, true),
     cycles: cyclePrices(monthCents),
+    backup_percent: row.backup_percent,
     available_in: [...row.available_in],
   };
 }

@@ -185,6 +185,15 @@ export const VOLUME_INVARIANTS: readonly Invariant[] = [
         and not exists (select from tasks t where t.kind = 'backup' and t.subject = b.server_id)`,
   },
   {
+    name: 'backups are priced',
+    description: 'each server whose backups are enabled, and no other, has their share in its price',
+    source: 'servers',
+    violations: `select s.id from servers s left join backup_policies b on b.server_id = s.id
+      where coalesce(b.enabled, false) <> (s.backup_percent is not null)
+         or s.backup_cents_cycle <> ceil((s.price_cents_cycle - s.backup_cents_cycle)
+                                         * coalesce(s.backup_percent, 0) / 100.0)`,
+  },
+  {
     name: 'only ready snapshots have a size',
     description: 'a snapshot that is not ready has no size',
     source: 'snapshots',

@@ -33,7 +33,7 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
           from servers s
           left join transfers t
                  on t.resource_id = s.id and t.type = 'charge' and t.customer_id = s.customer_id
-               and not starts_with(t.fact, 'resize:')
+               and t.fact !~ '^(resize|backups):'
                and not exists (select from transfers r where r.reverses = t.id)) as paid
       group by id having count(charge) = 0 or count(cycle) <> count(charge) or max(cycle) <> count(cycle)`,
   },
@@ -56,11 +56,11 @@ export const SERVER_INVARIANTS: readonly Invariant[] = [
   {
     name: 'refunds fit their charges',
     description:
-      'each refund is of a charged cycle of a server that is deleted or being deleted, or of a resize, and ' +
-      'no server has more refunds than charges',
+      'each refund is of a charged cycle of a server that is deleted or being deleted, of a resize, or of ' +
+      'backups, and no server has more refunds than charges',
     source: `transfers where type = 'refund'`,
     violations: `select t.id from transfers t
-      where t.type = 'refund' and t.fact !~ '^(resize|undo):'
+      where t.type = 'refund' and t.fact !~ '^(resize|undo|backups):'
         and (not exists (select from transfers c
                           where c.type = 'charge' and c.fact = regexp_replace(t.fact, '^refund:', 'cycle:')
                             and c.resource_id = t.resource_id and c.customer_id = t.customer_id)

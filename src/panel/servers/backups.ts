@@ -1,9 +1,10 @@
 /** The backups of a server on a schedule. */
 import { LIMITS } from '../../spec/limits.ts';
 import { type BackupPolicy, WEEKDAYS } from '../../spec/schemas/backup-policy.ts';
-import { detailList, section, statusBadge, time } from '../parts/components.ts';
+import { detailList, section, statusBadge, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage } from './layout.ts';
 
 /** The choice that stands for daily backups; each weekday stands for weekly ones. */
@@ -19,11 +20,18 @@ export function backupsSection(data: BackupsData): Html | false {
   const { policy } = data;
   return section(
     'Backups',
-    html`<p>A backup is a snapshot that we take on a schedule. Backups are free, and listed with the
-snapshots.</p>
+    html`<p>A backup is a snapshot that we take on a schedule, listed with the snapshots. ${priceOf(data)}</p>
 ${policy.enabled && backupDetails(policy)}
 ${policyForm(data)}`,
   );
+}
+
+function priceOf({ policy, server }: BackupsData): string {
+  const { enabled, price_usd_cycle: cycleUsd, price_usd_now: nowUsd } = policy;
+  if (cycleUsd === 0) return 'Backups are free.';
+  const price = `${usd(cycleUsd)} for ${formatMonths(server.billing_months)}`;
+  if (enabled) return `They cost ${price}, as a part of the price of the server.`;
+  return `They cost ${price}, and ${usd(nowUsd)} now for the rest of the billing cycle.`;
 }
 
 const TONES = { success: 'good', error: 'bad', missed: 'bad' } as const;
@@ -49,7 +57,8 @@ function policyForm(data: BackupsData): Html {
   return form(
     forms,
     { name: 'backups' },
-    html`${fields.checkbox('enabled', html`Back up this server`, { value: policy.enabled })}
+    html`<input type="hidden" name="max_price_usd" value="${String(policy.price_usd_now)}">
+${fields.checkbox('enabled', html`Back up this server`, { value: policy.enabled })}
 ${fields.select('schedule', 'When', {
   value: policy.weekday ?? DAILY,
   choices: [[DAILY, 'Every day'], ...days],

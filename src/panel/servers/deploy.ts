@@ -1,19 +1,13 @@
 /** The form to order a server. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths, LIMITS } from '../../spec/limits.ts';
-import {
-  DEPLOY_PASSWORD_PATH,
-  DEPLOY_PATH,
-  DEPLOY_TOTAL_PATH,
-  PANEL_PATHS,
-  topupPath,
-} from '../../spec/paths.ts';
+import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, PANEL_PATHS } from '../../spec/paths.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Image } from '../../spec/schemas/image.ts';
 import type { Plan, Region } from '../../spec/schemas/plan.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
-import { detailList, emptyState, usd } from '../parts/components.ts';
+import { emptyState, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import { labelsField } from '../parts/label-fields.ts';
@@ -21,6 +15,7 @@ import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { imageChoices } from '../resources/images.ts';
 import { formatDisk, formatTraffic } from '../site/plans.ts';
+import { type DeployQuote, totalBox } from './deploy-total.ts';
 import { formatMemory, formatMonths } from './format.ts';
 
 export interface DeployData {
@@ -204,13 +199,24 @@ function checkbox(name: string, text: string, ticked: { has(name: string): boole
   return html`<label class="choice">${input} <span>${text}</span></label>\n`;
 }
 
-function advancedFields({ given, forms }: DeployData, fields: Fields): Html {
+/** The price itself is in the total. */
+function backupPrice(plans: readonly Plan[]): string {
+  const [percent, ...others] = new Set(plans.map((plan) => plan.backup_percent));
+  if (others.length > 0) return 'The price depends on the plan, and is a part of the total.';
+  return percent === 0 ? 'Backups are free.' : `Costs ${percent}% of the price of the plan.`;
+}
+
+function advancedFields({ given, forms, plans }: DeployData, fields: Fields): Html {
   const value = (name: string) => given.get(name) ?? '';
   const used = ['tags', 'labels', 'user_data'].some((name) => value(name) !== '');
   const open = used || forms.problems.some(({ field }) => /^(tags|labels|user_data)/.test(field));
   return html`${fields.checkbox('auto_renew', 'Renew automatically if your balance covers it', {
     value: !given.has('sent') || given.has('auto_renew'),
   })}
+${fields.checkbox('backups', 'Back up the server every day', {
+  value: given.has('backups'),
+  hint: backupPrice(plans),
+})}
 ${fields.checkbox('stay_off', 'Don’t start it yet: its first start sets it up', {
   value: given.has('stay_off'),
 })}
@@ -235,65 +241,4 @@ ${fields.text('root_password', 'Root password', {
   hint: 'At least 12 characters.',
 })}
 <p><button formaction="${DEPLOY_PASSWORD_PATH}">Deploy with this password</button></p></details>`;
-}
-
-/** Amounts in US dollars. */
-export interface DeployQuote {
-  readonly plan: string;
-  readonly months: number;
-  readonly discountPercent: number;
-  readonly totalUsd: number;
-  readonly perMonthUsd: number;
-  readonly balanceUsd: number;
-  readonly afterUsd: number;
-  readonly waiting: { readonly servers: number; readonly usd: number };
-  readonly missingUsd: number;
-  /** Why the order would be refused, other than for the balance; null if it would not. */
-  readonly problem: string | null;
-}
-
-function totalBox(
-  quote: DeployQuote | null,
-  regionId: string,
-  { plans, regions }: { readonly plans: readonly Plan[]; readonly regions: readonly Region[] },
-): Html {
-  if (!quote)
-    return html`<div class="total" id="total" aria-live="polite"><p>Choose a plan to see the
-total.</p></div>`;
-  const { months, discountPercent: percent, afterUsd, balanceUsd, waiting } = quote;
-  const region = regions.find(({ id }) => id === regionId);
-  const isAvailable = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
-  const problem =
-    region && !isAvailable
-      ? `${quote.plan} is unavailable in ${region.name} right now. Choose another region or plan.`
-      : quote.problem;
-  const isShort = afterUsd < 0;
-  const perMonth =
-    months > 1 && html` <span class="soft">(${usd(quote.perMonthUsd)} per month, ${percent}% off)</span>`;
-  return html`<div class="total" id="total" aria-live="polite">
-${problem !== null && html`<p class="problem">${problem}</p>`}
-${detailList([
-  ['Server', html`${quote.plan}${region && ` in ${region.name}`}, ${formatMonths(months)}`],
-  ['Total', html`<strong>${usd(quote.totalUsd)}</strong>${perMonth}`],
-  ['Current balance', usd(balanceUsd)],
-  isShort ? ['You’re short by', html`<strong>${usd(-afterUsd)}</strong>`] : ['Balance after', usd(afterUsd)],
-])}
-${waiting.servers > 0 && waitingNote(quote)}
-${
-  isShort &&
-  html`<p><a class="button plain"
-href="${topupPath(quote.missingUsd.toFixed(2))}">Top up the difference</a></p>`
-}</div>`;
-}
-
-/** Top-ups pay for suspended servers first, so an order now delays them. */
-function waitingNote({ waiting, afterUsd, missingUsd }: DeployQuote): Html {
-  const subject =
-    waiting.servers === 1 ? 'Your suspended server needs' : `Your ${waiting.servers} suspended servers need`;
-  const sentence = `${subject} ${usd(waiting.usd)} to resume.`;
-  const consequence =
-    afterUsd < 0
-      ? `A top-up pays for that first, so top up ${usd(missingUsd)} to also place this order.`
-      : `After this order, you’ll be short by ${usd(Math.max(waiting.usd - afterUsd, 0))}.`;
-  return html`<p class="banner warn">${sentence} ${consequence}</p>`;
 }

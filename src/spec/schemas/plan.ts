@@ -34,6 +34,11 @@ export const Plan = Type.Object({
   cycles: Type.Array(PlanCycle, {
     description: 'Price of an order for each cycle, charged now, to the cent.',
   }),
+  backup_percent: Type.Integer({
+    description:
+      'The price of backups, in percent of the price of the plan for each cycle, rounded up to the cent. ' +
+      '0: they are free.',
+  }),
   available_in: Type.Array(Type.String(), { description: 'Regions where you can deploy it right now.' }),
 });
 export type Plan = Static<typeof Plan>;

@@ -85,7 +85,7 @@ export const Quote = Type.Object({
       description: Type.String({ examples: ['s1 in par, 3 months'] }),
       amount_usd: { ...Usd, description: 'Negative for an amount that comes back to your balance.' },
     }),
-    { description: 'The entries of the ledger that the operation would make.' },
+    { description: 'The parts of the price. One entry of the ledger charges a server and its backups.' },
   ),
   total_usd: money('The sum of all charges. Null if there is no price, as for an unknown plan.'),
   credit_usd: money('The amount that comes back to your balance.'),

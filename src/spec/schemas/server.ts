@@ -5,6 +5,7 @@ import { CYCLE_MONTHS, type CycleMonths, LIMITS } from '../limits.ts';
 import { PATTERNS } from '../patterns.ts';
 import { SERVER_STATUSES, SUSPENDED_REASONS } from '../states.ts';
 import { ActionSummary } from './action.ts';
+import { OrderedBackups } from './backup-policy.ts';
 import {
   Id,
   Labels,
@@ -93,8 +94,8 @@ export const Server = Type.Object({
   price_usd_cycle: {
     ...Usd,
     description:
-      'Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days ' +
-      'before it.',
+      'Price of the current cycle, backups included. The next cycle costs the same, unless a new price was ' +
+      'announced 30 days before it.',
   },
   suspended_reason: nullable(
     oneOf(SUSPENDED_REASONS, {
@@ -153,6 +154,7 @@ export const ServerBody = Type.Object(
         description: 'Ids of detached volumes of the region. They are attached once the server is installed.',
       }),
     ),
+    backups: Type.Optional(OrderedBackups),
     ...PRICE_LIMITS,
   },
   { additionalProperties: false },

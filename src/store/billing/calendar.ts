@@ -1,6 +1,6 @@
 /** Finds the work that is due for the calendar: servers by `bill_at`, and customers whose balance changed. */
 import type { Sql } from '../../kernel/sql.ts';
-import { SERVER_COLUMNS, SERVER_FROM, type ServerRow } from '../servers/servers.ts';
+import { SERVER_COLUMNS, SERVER_FROM, SERVER_PRICE, type ServerRow } from '../servers/servers.ts';
 import { LOW_BALANCE_WINDOW_SQL } from './cycles.ts';
 
 /** A server with the columns that billing needs. */
@@ -121,13 +121,20 @@ export async function lockFirstDueServer(
 /** The columns that determine the price of the cycle after the current one. */
 export type RenewalRow = Pick<
   BillingServerRow,
-  'id' | 'billing_months' | 'price_cents_month' | 'price_cents_cycle' | 'paid_until' | 'announced_cents_month'
+  | 'id'
+  | 'billing_months'
+  | 'price_cents_month'
+  | 'price_cents_cycle'
+  | 'backup_cents_cycle'
+  | 'backup_percent'
+  | 'paid_until'
+  | 'announced_cents_month'
 >;
 
 /** Lists the customer's servers that renew by `until`. */
 export async function listRenewingServers(tx: Sql, customerId: string, until: Date): Promise<RenewalRow[]> {
   return await tx.rows<RenewalRow>(
-    `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle, s.paid_until,
+    `select s.id, s.billing_months, ${SERVER_PRICE}, s.paid_until,
             ${announcedPriceSql('s.paid_until')} as announced_cents_month
        from servers s where s.customer_id = $1 and ${RENEWING_SQL} and s.paid_until <= $2`,
     [customerId, until],
@@ -215,7 +222,7 @@ export async function listWaitingServers(
   now: Date,
 ): Promise<Omit<RenewalRow, 'paid_until'>[]> {
   return await tx.rows(
-    `select s.id, s.billing_months, s.price_cents_month, s.price_cents_cycle,
+    `select s.id, s.billing_months, ${SERVER_PRICE},
             ${announcedPriceSql('$2::timestamptz')} as announced_cents_month
        from servers s
       where s.customer_id = $1 and s.status = 'suspended' and s.suspended_reason = 'balance' and s.auto_renew

@@ -2,6 +2,8 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { SuspendedReason } from '../../spec/states.ts';
+import { assignmentsFor } from '../parameters.ts';
+import { SERVER_PRICE, type ServerRow } from '../servers/servers.ts';
 
 /** Counts the cycles charged for the server. The fact of the next one is `cycle:<id>:<count + 1>`. */
 export async function countCycles(tx: Sql, serverId: string): Promise<number> {
@@ -39,18 +41,16 @@ export async function setPaidUntil(
     readonly id: string;
     readonly paidUntil: Date;
     readonly anchorDay: number;
-    readonly monthCents: bigint;
-    readonly cycleCents: bigint;
     readonly now: Date;
-  },
+  } & Pick<ServerRow, 'price_cents_month' | 'price_cents_cycle' | 'backup_cents_cycle' | 'backup_percent'>,
 ): Promise<void> {
   await tx.run(
     `update servers
-        set paid_until = $2::timestamptz, anchor_day = $3, updated_at = $4, price_cents_month = $5,
-            price_cents_cycle = $6, paid_from = null, paid_cents = null,
-            bill_at = $2::timestamptz - ${LOW_BALANCE_WINDOW_SQL}, awaiting_since = null
-      where id = $1`,
-    [change.id, change.paidUntil, change.anchorDay, change.now, change.monthCents, change.cycleCents],
+        set paid_until = $paidUntil::timestamptz, anchor_day = $anchorDay, updated_at = $now,
+            ${assignmentsFor(SERVER_PRICE)}, paid_from = null, paid_cents = null,
+            bill_at = $paidUntil::timestamptz - ${LOW_BALANCE_WINDOW_SQL}, awaiting_since = null
+      where id = $id`,
+    change,
   );
 }
 

@@ -1,5 +1,6 @@
 /** Price changes that the operator announced for existing servers. */
 import type { Sql } from '../../kernel/sql.ts';
+import { SERVER_PRICE, type ServerRow } from '../servers/servers.ts';
 
 /**
  * Finds the announced monthly price for a cycle that begins at `from`; undefined: the server's own price. A
@@ -82,15 +83,17 @@ export async function lockUnnotifiedPriceChange(tx: Sql): Promise<PriceChangeRow
 }
 
 /** A server affected by the announcement. */
-export interface PricedServerRow {
-  readonly customer_id: string;
-  readonly name: string;
-  readonly billing_months: number;
-  readonly anchor_day: number;
-  readonly paid_until: Date;
-  readonly price_cents_month: bigint;
-  readonly price_cents_cycle: bigint;
-}
+export type PricedServerRow = Pick<
+  ServerRow,
+  | 'customer_id'
+  | 'name'
+  | 'billing_months'
+  | 'paid_until'
+  | 'price_cents_month'
+  | 'price_cents_cycle'
+  | 'backup_cents_cycle'
+  | 'backup_percent'
+> & { readonly anchor_day: number };
 
 /** How many customers are notified at once; small, so that the planner uses the index. */
 export const NOTIFY_BATCH = 100;
@@ -107,7 +110,7 @@ export async function listServersToNotify(tx: Sql, change: PriceChangeRow): Prom
        select distinct customer_id from servers
         where ${affected} and customer_id > coalesce($4, '00000000-0000-0000-0000-000000000000'::uuid)
         order by customer_id limit ${NOTIFY_BATCH})
-     select customer_id, name, billing_months, anchor_day, paid_until, price_cents_month, price_cents_cycle
+     select customer_id, name, billing_months, anchor_day, paid_until, ${SERVER_PRICE}
        from servers where ${affected} and customer_id in (select customer_id from next)
       order by customer_id, created_at, id`,
     [change.plan_id, change.announced_at, change.price_cents_month, change.told_up_to],

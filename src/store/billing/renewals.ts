@@ -1,6 +1,6 @@
 /** Reads which cycles end soon and what the next ones cost. Display only, so nothing is locked. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { ServerRow } from '../servers/servers.ts';
+import { SERVER_PRICE, type ServerRow } from '../servers/servers.ts';
 
 export type EndingServerRow = Pick<
   ServerRow,
@@ -12,6 +12,8 @@ export type EndingServerRow = Pick<
   | 'billing_months'
   | 'price_cents_month'
   | 'price_cents_cycle'
+  | 'backup_cents_cycle'
+  | 'backup_percent'
   | 'paid_until'
   | 'created_at'
   | 'priced_at'
@@ -27,8 +29,8 @@ export async function listEndingServers(
   { until, limit }: { readonly until: Date; readonly limit: number },
 ): Promise<EndingServerRow[]> {
   return await sql.rows<EndingServerRow>(
-    `select id, name, plan_id, status, auto_renew, billing_months, price_cents_month, price_cents_cycle,
-            paid_until, created_at, priced_at, anchor_day
+    `select id, name, plan_id, status, auto_renew, billing_months, ${SERVER_PRICE}, paid_until,
+            created_at, priced_at, anchor_day
        from servers
       where customer_id = $1 and first_run_at is not null
         and (status in ('running', 'stopped', 'installing') and paid_until <= $2

@@ -27,6 +27,8 @@ export interface PlanRow {
   /** Decimal text with two decimals. */
   readonly transfer_tb: string;
   readonly price_cents_month: bigint;
+  /** The share of the price that backups cost; 0: they are free. */
+  readonly backup_percent: number;
   /** Its servers run on hosts that have all of these tags. Sorted. */
   readonly host_tags: readonly string[];
   readonly active: boolean;
@@ -57,8 +59,8 @@ export interface InstallableImageRow extends ImageRow {
 // An update that assigns a key locks its row against deploys, even if the key stays the same.
 const REGION_VALUES = 'name, country, pop_id, tor_onion, volume_storage, disk_storage, active';
 const REGION = `id, session_code, ${REGION_VALUES}`;
-const PLAN_VALUES =
-  'category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month, host_tags, active';
+const PLAN_VALUES = `category, cpu, cpu_model, ram_mb, disk_gb, transfer_tb, price_cents_month,
+  backup_percent, host_tags, active`;
 const PLAN_COLUMNS = `id, ${PLAN_VALUES}`;
 const PLAN = `${PLAN_COLUMNS},
   array(select region_id from plan_regions r where r.plan_id = p.id order by region_id) as regions`;

@@ -58,6 +58,7 @@ export interface OfferContext {
 
 const PLANS = {
   columns: `p.id, p.category, p.cpu, p.cpu_model, p.ram_mb, p.disk_gb, p.transfer_tb, p.price_cents_month,
+     p.backup_percent,
      array(select r.id from plan_regions o join regions r on r.id = o.region_id and r.active
             where o.plan_id = p.id and ${HAS_ADDRESSES} and ${HAS_ROOM} order by r.id) as available_in`,
   from: `${NOW} cross join plans p`,

@@ -123,7 +123,7 @@ export interface BalanceSummary {
   readonly running: bigint;
   /** The earliest end of their cycles; null when none is running. */
   readonly first_end: Date | null;
-  /** Their total monthly price without discounts. */
+  /** Their total monthly price without discounts, backups included. */
   readonly cents_month: bigint;
 }
 
@@ -131,7 +131,8 @@ export interface BalanceSummary {
 export async function readBalanceSummary(sql: Sql, customerId: string): Promise<BalanceSummary | undefined> {
   return await sql.row<BalanceSummary>(
     `select b.balance_cents, count(s.id) as running, min(s.paid_until) as first_end,
-            coalesce(sum(s.price_cents_month), 0)::bigint as cents_month
+            coalesce(sum(s.price_cents_month
+              + ceil(s.price_cents_month * coalesce(s.backup_percent, 0) / 100.0)), 0)::bigint as cents_month
        from balances b left join servers s on s.customer_id = b.customer_id and s.status = 'running'
       where b.customer_id = $1 group by b.customer_id`,
     [customerId],

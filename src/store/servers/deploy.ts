@@ -38,7 +38,7 @@ import {
 } from '../inventory/placement.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
-import type { ServerRow } from './servers.ts';
+import { SERVER_PRICE, type ServerRow } from './servers.ts';
 
 /** SQLSTATE of `deploy_conflict()`. */
 export const DEPLOY_CONFLICT = 'SK001';
@@ -66,6 +66,8 @@ export interface DeployRow
     | 'auto_renew'
     | 'price_cents_month'
     | 'price_cents_cycle'
+    | 'backup_cents_cycle'
+    | 'backup_percent'
     | 'paid_until'
   > {
   /** The public keys of `ssh_keys`, in that order. The server keeps them even if the keys are deleted. */
@@ -117,8 +119,7 @@ export interface DeployRow
 /** The columns of the server that the record has. */
 const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, ram_mb, disk_gb, ssh_keys,
   ssh_public_keys, tags, labels, protect_delete, protect_rebuild, never_started, billing_months,
-  auto_renew, price_cents_month, price_cents_cycle, eur_per_usd, anchor_day, paid_until, root_password_sealed,
-  user_data_sealed`;
+  auto_renew, ${SERVER_PRICE}, eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
 
 /** A dedicated machine has its own disk. */
 const HAS_SHARED_DISK = `($category::text = 'vps'

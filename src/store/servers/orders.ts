@@ -51,6 +51,7 @@ export interface ResolvedOrder {
   readonly disk_gb: number;
   readonly host_tags: readonly string[];
   readonly price_cents_month: bigint;
+  readonly backup_percent: number;
   readonly region_id: string | null;
   readonly offered: boolean;
   readonly image_id: string | null;
@@ -66,7 +67,7 @@ export interface ResolvedOrder {
 export async function resolveOrder(tx: Sql, references: OrderReferences): Promise<ResolvedOrder> {
   const resolved = await tx.row<ResolvedOrder>(
     `select p.id as plan_id, p.category, p.ram_mb, p.disk_gb, p.host_tags, p.price_cents_month,
-            r.id as region_id,
+            p.backup_percent, r.id as region_id,
             exists (select from plan_regions o where o.plan_id = p.id and o.region_id = r.id) as offered,
             i.id as image_id, i.cloud_init, i.deprecated_at is not null as deprecated, i.base_disk_gb,
             coalesce(k.ids, '{}') as key_ids, coalesce(k.texts, '{}') as public_keys

@@ -3,7 +3,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { canGrowOnHost, fitsOnHost, type PlacementNeeds } from '../inventory/placement.ts';
 import { assignmentsFor } from '../parameters.ts';
 import { bestForMove } from './placements.ts';
-import type { ServerRow } from './servers.ts';
+import { SERVER_PRICE, type ServerRow } from './servers.ts';
 
 /** A plan, sold or retired, as a server of the region would have it. */
 export interface ResizePlanRow {
@@ -13,13 +13,15 @@ export interface ResizePlanRow {
   readonly ram_mb: number;
   readonly disk_gb: number;
   readonly price_cents_month: bigint;
+  readonly backup_percent: number;
   readonly host_tags: readonly string[];
   readonly active: boolean;
   /** Whether it is sold in the region. */
   readonly offered: boolean;
 }
 
-const PLAN = `p.id, p.category, p.cpu, p.ram_mb, p.disk_gb, p.price_cents_month, p.host_tags, p.active,
+const PLAN = `p.id, p.category, p.cpu, p.ram_mb, p.disk_gb, p.price_cents_month, p.backup_percent,
+  p.host_tags, p.active,
   exists (select from plan_regions o where o.plan_id = p.id and o.region_id = $1) as offered`;
 
 export async function findResizePlan(
@@ -127,21 +129,22 @@ export async function setReservedSize(
   );
 }
 
-const PLAN_OF_SERVER = `plan_id, price_cents_month, price_cents_cycle, paid_from, paid_cents, priced_at,
-  updated_at`;
+const PLAN_OF_SERVER = `plan_id, ${SERVER_PRICE}, paid_from, paid_cents, priced_at, updated_at`;
 
 export type PlanOfServer = Pick<
   ServerRow,
   | 'plan_id'
   | 'price_cents_month'
   | 'price_cents_cycle'
+  | 'backup_cents_cycle'
+  | 'backup_percent'
   | 'paid_from'
   | 'paid_cents'
   | 'priced_at'
   | 'updated_at'
 >;
 
-/** Changes the plan and its price. The end of the cycle stays. */
+/** Changes the plan and the price. The end of the cycle stays. */
 export async function setServerPlan(tx: Sql, server: Pick<ServerRow, 'id'> & PlanOfServer): Promise<void> {
   await tx.run(`update servers set ${assignmentsFor(PLAN_OF_SERVER)} where id = $id`, server);
 }

@@ -42,7 +42,12 @@ export interface ServerRow extends ShownAction {
   readonly billing_months: number;
   readonly auto_renew: boolean;
   readonly price_cents_month: bigint;
+  /** Of the plan and the backups. */
   readonly price_cents_cycle: bigint;
+  /** The part of it that is for backups. */
+  readonly backup_cents_cycle: bigint;
+  /** The share of the plan's price that its backups cost; null: it has none. */
+  readonly backup_percent: number | null;
   readonly paid_until: Date;
   /** Its customer paid `paid_cents` from then to `paid_until`; null: the whole price, for all of it. */
   readonly paid_from: Date | null;
@@ -77,6 +82,8 @@ export type ShownServerRow = Omit<
   | 'shared_disk'
   | 'never_started'
   | 'price_cents_month'
+  | 'backup_cents_cycle'
+  | 'backup_percent'
   | 'paid_from'
   | 'paid_cents'
   | 'priced_at'
@@ -94,13 +101,15 @@ const SHOWN_COLUMNS = `s.id, s.name, s.status, s.suspended_reason, s.plan_id, s.
   p.prefix::text as ipv6_prefix,
   ${ACTION_COLUMNS}`;
 export const SERVER_COLUMNS = `${SHOWN_COLUMNS}, s.public_no, s.customer_id, s.host_id, s.machine_id,
-  s.ram_mb, s.shared_disk, s.never_started, s.price_cents_month, s.paid_from, s.paid_cents, s.priced_at,
-  s.suspended_at, s.resume_to, s.held_at, s.frozen_at, s.throttled`;
+  s.ram_mb, s.shared_disk, s.never_started, s.price_cents_month, s.backup_cents_cycle, s.backup_percent,
+  s.paid_from, s.paid_cents, s.priced_at, s.suspended_at, s.resume_to, s.held_at, s.frozen_at, s.throttled`;
 export const SERVER_FROM = `servers s
   join images i on i.id = s.image_id
   left join ipv4_addresses a on a.server_id = s.id
   left join ipv6_prefixes p on p.server_id = s.id
   ${joinAction('s.id')}`;
+
+export const SERVER_PRICE = 'price_cents_month, price_cents_cycle, backup_cents_cycle, backup_percent';
 
 export async function findServer(tx: Sql, id: string): Promise<ServerRow | undefined> {
   return await tx.row<ServerRow>(`select ${SERVER_COLUMNS} from ${SERVER_FROM} where s.id = $1`, [id]);

@@ -102,6 +102,7 @@ const PLAN_S2 = {
   disk_gb: 10,
   host_tags: [],
   price_cents_month: 2_000n,
+  backup_percent: 0,
 } as const;
 
 test('the auto_renew setting at the end of the cycle decides the renewal', async () => {

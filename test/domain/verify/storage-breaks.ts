@@ -20,5 +20,10 @@ export const STORAGE_BREAKS: Record<string, readonly string[]> = {
     `update backup_policies set enabled = false, next_at = null, snapshot_id = gen_random_uuid(); ` +
       `delete from tasks where kind = 'backup'`,
   ],
+  'backups are priced': [
+    `update backup_policies set enabled = false, next_at = null`,
+    `update servers set backup_percent = null, backup_cents_cycle = 0`,
+    `update servers set backup_percent = 20, backup_cents_cycle = 0`,
+  ],
   'only ready snapshots have a size': [`update snapshots set status = 'error'`],
 };

@@ -78,7 +78,7 @@ describe('the backup policy', () => {
     assert.equal(window, null);
     assert.deepEqual(before, {
       ...{ object: 'backup_policy', server, enabled: false, every: 'day', weekday: null, hour_utc: 0 },
-      ...{ keep: 7, price_usd_cycle: 0, last: null },
+      ...{ keep: 7, price_usd_cycle: 0, price_usd_now: 0, last: null },
     });
     const after = await setPolicy(DAILY);
     const start = new Date(after.window.start);

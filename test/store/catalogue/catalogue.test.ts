@@ -30,6 +30,7 @@ const PLAN: PlanRow = {
   disk_gb: 20,
   transfer_tb: '1.00',
   price_cents_month: 500n,
+  backup_percent: 20,
   host_tags: [],
   active: true,
   regions: ['bud'],

@@ -62,7 +62,8 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'snapshots.delete': destroys((name) => `delete ${name}`),
   'backup_policies.replace': mayDestroy((name, given) => {
     if (given.enabled === false) return `stop the backups of ${name}`;
-    return `delete all but the latest ${String(given.keep ?? 7)} backups of ${name}`;
+    const kept = String(given.keep ?? 7);
+    return `delete all but the latest ${kept} backups of ${name}, and charge those that have a price`;
   }),
   'firewall_groups.create': ADDS,
   'firewall_groups.update': CHANGES,

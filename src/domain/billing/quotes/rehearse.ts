@@ -17,8 +17,10 @@ import type { CustomerActor, Service } from '../../context.ts';
 import { resolveOrderedGroups } from '../../firewall/applied-to.ts';
 import {
   type CyclePrice,
+  currentPrice,
+  type PricedChange,
   type PricedCycle,
-  type PricedResize,
+  priceColumns,
   priceDeletion,
   priceFrom,
   priceOrder,
@@ -35,10 +37,12 @@ import { requireRoom } from '../../servers/resize/place.ts';
 import { requireBudget } from '../../tokens/limits/spend.ts';
 import { readPriceLimits, requireWithinLimits } from './limits.ts';
 
-/** The entries that an operation books, and the renewal after it. */
+/** The parts of the price of an operation, and the renewal after it. */
 export interface OperationPrice {
   /** Negative: it comes back to the balance. */
   readonly lines: readonly { readonly description: string; readonly cents: bigint }[];
+  /** The part of the lines that is for backups. */
+  readonly backupCents?: bigint;
   /** Null: the server ends. */
   readonly cycleEndsAt: Date | null;
   /** Null: no cycle follows. */
@@ -74,7 +78,8 @@ async function rehearseOrder(call: RehearsalCall<PartialOrder>): Promise<Rehears
   const plan = await findPlan(service.reads, readCode(params.plan) ?? '');
   const { region, billing_months: billingMonths = 1, auto_renew: renews = true } = params;
   const regionId = readCode(region ?? '') ?? null;
-  const cycle = plan && priceOrder({ plan, regionId, billingMonths }, service.clock.now());
+  const hasBackups = params.backups !== undefined && params.backups.enabled !== false;
+  const cycle = plan && priceOrder({ plan, regionId, billingMonths, hasBackups }, service.clock.now());
   return {
     price: cycle ? priceOfCycle(cycle, renews ? cycle : null) : null,
     region: region ?? null,
@@ -84,11 +89,11 @@ async function rehearseOrder(call: RehearsalCall<PartialOrder>): Promise<Rehears
 
 async function checkOrderNow({ service, actor, params }: RehearsalCall<PartialOrder>): Promise<void> {
   const userData = readUserData(params.user_data_b64);
-  const { plan, facts, volumes, priceLimits } = await checkOrder(service, actor, params, userData);
+  const { plan, facts, volumes, backups, priceLimits } = await checkOrder(service, actor, params, userData);
   const { region_id: regionId } = facts;
   if (regionId === null) await requireStockSomewhere(service, plan.id);
   const billingMonths = params.billing_months ?? 1;
-  await requireDeployable(service, actor, { plan, regionId, billingMonths, volumes, priceLimits });
+  await requireDeployable(service, actor, { plan, regionId, billingMonths, volumes, backups, priceLimits });
   const { firewall_groups: groups = [] } = params;
   if (groups.length === 0) return;
   const find = (id: string) => findGroup(service.db, actor.customerId, id);
@@ -144,7 +149,7 @@ async function rehearseResize(call: RehearsalCall<ResizeBody>): Promise<Rehearsa
 async function checkResize(
   { service, actor, resource, params }: RehearsalCall<ResizeBody>,
   server: ServerRow,
-  wanted: { readonly plan: ResizePlanRow | undefined; readonly resized: PricedResize | undefined },
+  wanted: { readonly plan: ResizePlanRow | undefined; readonly resized: PricedChange | undefined },
 ): Promise<void> {
   const { db } = service;
   await requireReadyFor(db, server, 'resize');
@@ -163,7 +168,7 @@ async function checkResize(
 /** The next cycle costs the price of the plan: earlier announcements do not change it. */
 function priceOfResize(
   { paid_until: paidUntil, auto_renew: renews }: ServerRow,
-  { description, dueCents, cycleCents }: PricedResize,
+  { description, dueCents, cycleCents }: PricedChange,
 ): OperationPrice {
   return {
     lines: dueCents === 0n ? [] : [{ description, cents: dueCents }],
@@ -192,20 +197,24 @@ async function findServer({ service, actor, resource }: RehearsalCall<unknown>):
 async function nextPrice(
   service: Service,
   server: ServerRow,
-  { monthCents, cycleCents }: Partial<CyclePrice> = {},
+  price: CyclePrice = currentPrice(server),
 ): Promise<CyclePrice | null> {
   if (!server.auto_renew || server.status === 'destroying') return null;
-  const current = {
-    ...server,
-    price_cents_month: monthCents ?? server.price_cents_month,
-    price_cents_cycle: cycleCents ?? server.price_cents_cycle,
-  };
-  return await priceFrom(service.db, current, server.paid_until);
+  return await priceFrom(service.db, { ...server, ...priceColumns(price) }, server.paid_until);
+}
+
+function cycleLines({ description, cycleCents, backupCents }: PricedCycle): OperationPrice['lines'] {
+  if (backupCents === 0n) return [{ description, cents: cycleCents }];
+  return [
+    { description, cents: cycleCents - backupCents },
+    { description: 'Backups', cents: backupCents },
+  ];
 }
 
 function priceOfCycle(cycle: PricedCycle, next: CyclePrice | null): OperationPrice {
   return {
-    lines: [{ description: cycle.description, cents: cycle.cycleCents }],
+    lines: cycleLines(cycle),
+    backupCents: cycle.backupCents,
     cycleEndsAt: cycle.paidUntil,
     renewal: next && { at: cycle.paidUntil, cents: next.cycleCents },
   };

@@ -15,8 +15,10 @@ import { recordEvent } from '../../record.ts';
 import {
   type CyclePrice,
   cycleDescription,
+  cycleEntryText,
   type PricedCycle,
-  paidSinceResize,
+  paidSinceChange,
+  priceColumns,
   type Refund,
 } from './price.ts';
 
@@ -35,8 +37,7 @@ export async function chargeCycleFromNow(
   // A suspended server whose host is lost waits for this charge.
   if (await findLossOfServer(tx, server.id))
     await enqueueTask(tx, { kind: 'lost_server', subject: server.id, now });
-  const { anchorDay, monthCents, cycleCents } = cycle;
-  return await chargeCycle(tx, server, { from: now, anchorDay, price: { monthCents, cycleCents } }, now);
+  return await chargeCycle(tx, server, { from: now, anchorDay: cycle.anchorDay, price: cycle }, now);
 }
 
 /** Charges the cycle that begins at `from`. The caller locked server and balance, and checked the balance. */
@@ -47,7 +48,7 @@ export async function chargeCycle(
   now: Date,
 ): Promise<Date> {
   const { id, customer_id: customerId } = server;
-  const description = cycleDescription(server);
+  const description = cycleEntryText(cycleDescription(server), next.price);
   const cycle = (await countCycles(tx, id)) + 1;
   const resource = { kind: 'server', id } as const;
   const entry = await charge(
@@ -65,46 +66,48 @@ export async function chargeCycle(
   );
   const { anchorDay } = next;
   const paidUntil = addMonths(next.from, server.billing_months, anchorDay);
-  await setPaidUntil(tx, { id, paidUntil, anchorDay, ...next.price, now });
+  await setPaidUntil(tx, { id, paidUntil, anchorDay, ...priceColumns(next.price), now });
   const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
   await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
   return paidUntil;
 }
 
-interface ResizeEntry {
-  /** Of the resize, for the fact of the entry. */
+interface ChangeEntry {
+  /** Its fact begins with this. `undo`: a resize that failed. */
+  readonly kind: 'resize' | 'undo' | 'backups';
+  /** Of the change, for the fact of the entry. */
   readonly id: string;
   /** Above zero. */
   readonly cents: bigint;
   readonly description: string;
 }
 
-/** Charges the rest of the cycle for a dearer plan. Refuses with `insufficient_balance`. */
-export async function chargeResize(
+/** Charges the rest of the cycle for a higher price. Refuses with `insufficient_balance`. */
+export async function chargeChange(
   tx: Sql,
   { id: serverId, customer_id: customerId }: ServerRow,
-  { id, cents, description }: ResizeEntry,
+  { kind, id, cents, description }: ChangeEntry,
   now: Date,
 ): Promise<void> {
   const resource = { kind: 'server', id: serverId } as const;
   const booked = { customerId, account: 'revenue', type: 'charge', resource, description } as const;
-  const fact = `resize:${serverId}:${id}`;
+  const fact = `${kind}:${serverId}:${id}`;
   const entry = await charge(tx, { ...booked, amountCents: cents, fact }, now);
   const object = ledgerEntryObject({ ...entry, type: 'charge', resource, description, createdAt: now });
   await recordEvent(tx, { customerId, type: 'billing.charged', object }, now);
 }
 
-/** Refunds the rest of the cycle for a cheaper plan, or the charge of a resize that failed. */
-export async function refundResize(
+/** Refunds the rest of the cycle for a lower price, or the charge of a resize that failed. */
+export async function refundChange(
   tx: Sql,
   { id: serverId, customer_id: customerId }: ServerRow,
-  { id, cents, description, failed }: ResizeEntry & { readonly failed: boolean },
+  { kind, id, cents, description }: ChangeEntry,
   now: Date,
 ): Promise<void> {
   const resource = { kind: 'server', id: serverId } as const;
   const booked = { customerId, account: 'revenue', type: 'refund', resource } as const;
-  const fact = `${failed ? 'undo' : 'resize'}:${serverId}:${id}`;
-  const shown = failed ? `${description}: failed` : description;
+  const fact = `${kind}:${serverId}:${id}`;
+  const shown = kind === 'undo' ? `${description}: failed` : description;
   await credit(tx, { ...booked, amountCents: cents, description: shown, fact }, now);
 }
 
@@ -179,7 +182,7 @@ async function listCyclesAfter(tx: Sql, server: ServerRow, since: Date): Promise
   let anchorDay = await readAnchorDay(tx, id);
   while (charged !== undefined && end > since) {
     const start = addMonths(end, -months, anchorDay);
-    const known = end === server.paid_until ? paidSinceResize(server) : null;
+    const known = end === server.paid_until ? paidSinceChange(server) : null;
     const rest = known && known.from >= start ? known : null;
     const cents = rest?.cents ?? charged.amount_cents;
     cycles.push({ cycle, start: rest?.from ?? start, end, cents });

@@ -26,6 +26,11 @@ export function cyclePrices(monthCents: bigint): PlanCycle[] {
   }));
 }
 
+/** The part of a plan's price that its backups cost, rounded up to the cent. Without backups, it is null. */
+function backupPriceCents(planCents: bigint, percent: number | null): bigint {
+  return mulDiv(planCents, BigInt(percent ?? 0), 100n, 'up');
+}
+
 /** Returns text such as `s1 in par, 3 months`. */
 export function cycleDescription(server: {
   readonly plan_id: string;
@@ -38,8 +43,55 @@ export function cycleDescription(server: {
 }
 
 export interface CyclePrice {
+  /** Of the plan. */
   readonly monthCents: bigint;
+  /** Of the plan and its backups. */
   readonly cycleCents: bigint;
+  /** The part of it that is for backups. */
+  readonly backupCents: bigint;
+  /** The share of the plan's price that they cost; null: there are none. */
+  readonly backupPercent: number | null;
+}
+
+export function priceCycle(
+  monthCents: bigint,
+  months: CycleMonths,
+  backupPercent: number | null,
+): CyclePrice {
+  const planCents = cyclePriceCents(monthCents, months);
+  const backupCents = backupPriceCents(planCents, backupPercent);
+  return { monthCents, cycleCents: planCents + backupCents, backupCents, backupPercent };
+}
+
+/** Returns the text of the entry that charges a cycle. */
+export function cycleEntryText(description: string, { backupCents }: CyclePrice): string {
+  return backupCents > 0n ? `${description}, with backups` : description;
+}
+
+/** The columns of a server that determine its price. */
+export type PriceColumns = Pick<
+  ServerRow,
+  'billing_months' | 'price_cents_month' | 'price_cents_cycle' | 'backup_cents_cycle' | 'backup_percent'
+>;
+
+/** Returns the price of the current cycle. */
+export function currentPrice(server: PriceColumns): CyclePrice {
+  return {
+    monthCents: server.price_cents_month,
+    cycleCents: server.price_cents_cycle,
+    backupCents: server.backup_cents_cycle,
+    backupPercent: server.backup_percent,
+  };
+}
+
+/** Returns the price as the columns of a server. */
+export function priceColumns(price: CyclePrice): Omit<PriceColumns, 'billing_months'> {
+  return {
+    price_cents_month: price.monthCents,
+    price_cents_cycle: price.cycleCents,
+    backup_cents_cycle: price.backupCents,
+    backup_percent: price.backupPercent,
+  };
 }
 
 /** Returns the price of a cycle that starts at `from`: the deploy price, or one announced by then. */
@@ -51,36 +103,41 @@ export async function priceFrom(tx: Sql, server: ServerRow, from: Date): Promise
 
 /** Like `priceFrom`, for a caller that already has the announced monthly price, if any. */
 export function priceWithAnnouncement(
-  server: Pick<ServerRow, 'billing_months' | 'price_cents_month' | 'price_cents_cycle'>,
+  server: PriceColumns,
   monthCents: bigint | null | undefined,
 ): CyclePrice {
-  if (monthCents == null || monthCents === server.price_cents_month) {
-    return { monthCents: server.price_cents_month, cycleCents: server.price_cents_cycle };
-  }
-  return { monthCents, cycleCents: cyclePriceCents(monthCents, server.billing_months as CycleMonths) };
+  if (monthCents == null || monthCents === server.price_cents_month) return currentPrice(server);
+  return priceCycle(monthCents, server.billing_months as CycleMonths, server.backup_percent);
 }
 
 /** The cycle that an operation charges. */
 export interface PricedCycle extends CyclePrice {
+  /** Without the backups. */
   readonly description: string;
   readonly paidUntil: Date;
   readonly anchorDay: number;
 }
 
+/** A plan as the catalog prices it today. */
+export interface PlanPrice {
+  readonly id: string;
+  readonly price_cents_month: bigint;
+  readonly backup_percent: number;
+}
+
 /** Prices an order that is placed now. Without a region, only the description lacks it. */
 export function priceOrder(
   order: {
-    readonly plan: { readonly id: string; readonly price_cents_month: bigint };
+    readonly plan: PlanPrice;
     readonly regionId: string | null;
     readonly billingMonths: CycleMonths;
+    readonly hasBackups: boolean;
   },
   now: Date,
 ): PricedCycle {
-  const { plan, regionId, billingMonths: months } = order;
-  const monthCents = plan.price_cents_month;
+  const { plan, regionId, billingMonths: months, hasBackups } = order;
   return {
-    monthCents,
-    cycleCents: cyclePriceCents(monthCents, months),
+    ...priceCycle(plan.price_cents_month, months, hasBackups ? plan.backup_percent : null),
     description: cycleDescription({ plan_id: plan.id, region_id: regionId, billing_months: months }),
     ...cycleFrom(now, months),
   };
@@ -102,48 +159,87 @@ export async function priceStart(tx: Sql, server: ServerRow, now: Date): Promise
   };
 }
 
-/** A change of the plan, with the rest of the cycle paid for again. */
-export interface PricedResize extends CyclePrice {
-  readonly description: string;
-  /** Above 0: charged now. Below: comes back when the server is resized. */
+/** The cost of a change of the price in the middle of a cycle, with the rest of the cycle paid for again. */
+interface PricedRest {
+  /** Above 0: charged now. Below: comes back, for a resize when it is done. */
   readonly dueCents: bigint;
   /** The amount that is then paid for the time from then to the end of the cycle; null: for all of it. */
   readonly paid: { readonly from: Date; readonly cents: bigint } | null;
 }
 
-/**
- * Prices another plan for the rest of the cycle, to the millisecond: the new price rounded up, less what was
- * paid for it, rounded down. What was paid is exact from one resize to the next, so steps add up to one. The
- * same plan, with a larger disk, costs nothing.
- */
+export interface PricedChange extends CyclePrice, PricedRest {
+  readonly description: string;
+}
+
+/** Prices another plan for the rest of the cycle. The same plan, with a larger disk, costs nothing. */
 export async function priceResize(
   tx: Sql,
   server: ServerRow,
-  plan: { readonly id: string; readonly price_cents_month: bigint },
+  plan: PlanPrice,
   now: Date,
-): Promise<PricedResize> {
-  const { plan_id: planId, region_id: regionId, billing_months: months, paid_until: end } = server;
-  const description = `${planId} to ${plan.id} in ${regionId}, until ${formatRfc3339(end).slice(0, 10)}`;
-  if (planId === plan.id) {
-    const { price_cents_month: monthCents, price_cents_cycle: cycleCents } = server;
-    return { monthCents, cycleCents, description, dueCents: 0n, paid: paidSinceResize(server) };
-  }
-  const monthCents = plan.price_cents_month;
-  const cycleCents = cyclePriceCents(monthCents, months as CycleMonths);
-  const price = { monthCents, cycleCents, description };
-  // The next cycle is due.
-  if (end <= now) return { ...price, dueCents: 0n, paid: null };
-  const start = addMonths(end, -months, await readAnchorDay(tx, server.id));
-  const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
-  const known = paidSinceResize(server);
-  // A time before the cycle says nothing about it.
-  const before = known && known.from >= start ? known : { from: start, cents: server.price_cents_cycle };
-  const beforeCents = mulDiv(before.cents, leftMs(end, now), leftMs(end, before.from), 'down');
-  return { ...price, paid: { from: now, cents }, dueCents: cents - beforeCents };
+): Promise<PricedChange> {
+  const { plan_id: planId, region_id: regionId, billing_months: months } = server;
+  const description = `${planId} to ${plan.id} in ${regionId}, ${untilEnd(server)}`;
+  if (planId === plan.id)
+    return { ...currentPrice(server), description, dueCents: 0n, paid: paidSinceChange(server) };
+  const percent = server.backup_percent === null ? null : plan.backup_percent;
+  const price = priceCycle(plan.price_cents_month, months as CycleMonths, percent);
+  return { ...price, description, ...(await priceRest(tx, server, price.cycleCents, now)) };
 }
 
-/** Returns what was paid from the last resize in this cycle to its end; null: there was none. */
-export function paidSinceResize({ paid_from: from, paid_cents: cents }: ServerRow): PricedResize['paid'] {
+/**
+ * Prices enabling or disabling backups for the rest of the cycle, at the share of the catalog. Backups that
+ * are already enabled keep theirs. Disabling never costs anything.
+ */
+export async function priceBackups(
+  tx: Sql,
+  server: ServerRow,
+  wanted: { readonly enabled: boolean; readonly percent: number },
+  now: Date,
+): Promise<PricedChange> {
+  const { plan_id: planId, region_id: regionId } = server;
+  const description = `Backups of ${planId} in ${regionId}, ${untilEnd(server)}`;
+  const before = currentPrice(server);
+  const unchanged = { ...before, description, dueCents: 0n, paid: paidSinceChange(server) };
+  if (wanted.enabled === (server.backup_percent !== null)) return unchanged;
+  const backupPercent = wanted.enabled ? wanted.percent : null;
+  const planCents = before.cycleCents - before.backupCents;
+  const backupCents = backupPriceCents(planCents, backupPercent);
+  if (backupCents === before.backupCents) return { ...unchanged, backupPercent };
+  const cycleCents = planCents + backupCents;
+  const rest = await priceRest(tx, server, cycleCents, now);
+  const price = { ...before, cycleCents, backupCents, backupPercent, description };
+  if (wanted.enabled || rest.dueCents <= 0n) return { ...price, ...rest };
+  // Less than a cent would come back, and rounding would charge one: what was paid stays paid.
+  const { paid, dueCents } = rest;
+  return { ...price, dueCents: 0n, paid: paid && { ...paid, cents: paid.cents - dueCents } };
+}
+
+/**
+ * Prices the rest of the cycle at another price, to the millisecond: the new price rounded up, less what was
+ * paid for it, rounded down. What was paid is exact from one change to the next, so steps add up to one.
+ */
+async function priceRest(tx: Sql, server: ServerRow, cycleCents: bigint, now: Date): Promise<PricedRest> {
+  const { paid_until: end, billing_months: months, price_cents_cycle: currentCents } = server;
+  // A server that never runs gets its whole price back.
+  if (server.first_run_at === null) return { dueCents: cycleCents - currentCents, paid: null };
+  // The next cycle is due.
+  if (end <= now) return { dueCents: 0n, paid: null };
+  const start = addMonths(end, -months, await readAnchorDay(tx, server.id));
+  const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
+  const known = paidSinceChange(server);
+  // A time before the cycle says nothing about it.
+  const before = known && known.from >= start ? known : { from: start, cents: currentCents };
+  const beforeCents = mulDiv(before.cents, leftMs(end, now), leftMs(end, before.from), 'down');
+  return { paid: { from: now, cents }, dueCents: cents - beforeCents };
+}
+
+function untilEnd({ paid_until: end }: ServerRow): string {
+  return `until ${formatRfc3339(end).slice(0, 10)}`;
+}
+
+/** Returns what was paid from the last change of the price in this cycle to its end; null: there was none. */
+export function paidSinceChange({ paid_from: from, paid_cents: cents }: ServerRow): PricedRest['paid'] {
   return from === null || cents === null ? null : { from, cents };
 }
 

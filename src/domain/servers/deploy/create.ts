@@ -17,6 +17,7 @@ import { type Deployed, deploy } from './deploy.ts';
 import { readOrderedSnapshot, requireStillThere } from './from-snapshot.ts';
 import { hashRootPassword, readUserData, requireRootPassword, requireTagCount } from './inputs.ts';
 import type { DeployOrder } from './prepare.ts';
+import { beginBackups, readOrderedBackups } from './with-backups.ts';
 import { attachToNewServer, type OrderedVolumes, readOrderedVolumes } from './with-volumes.ts';
 
 /**
@@ -58,22 +59,21 @@ async function placeOrder(
   groups: readonly string[] = [],
 ): Promise<Server> {
   const { saveResponse } = actor;
-  const { snapshotId = null, volumes } = order;
+  const { snapshotId = null, volumes, backups } = order;
   const hasVolumes = volumes !== undefined && volumes.ids.length > 0;
   const custom = order.imageType === 'custom' && snapshotId === null;
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
     // The image may have been deleted since it was read; this check locks it until the commit.
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
     if (snapshotId !== null) await requireStillThere(tx, actor.customerId, snapshotId);
-    if (hasVolumes) {
-      const { id, created_at: now } = deployed.server;
-      await attachToNewServer(tx, service, actor, { id, now }, volumes);
-    }
+    const { id, created_at: now } = deployed.server;
+    if (hasVolumes) await attachToNewServer(tx, service, actor, { id, now }, volumes);
+    if (backups) await beginBackups(tx, actor, { id, now }, backups);
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const needsTransaction =
-    saveResponse !== undefined || custom || snapshotId !== null || hasVolumes || groups.length > 0;
+  const hasParts = snapshotId !== null || hasVolumes || backups !== undefined || groups.length > 0;
+  const needsTransaction = saveResponse !== undefined || custom || hasParts;
   const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);
 }
@@ -101,7 +101,7 @@ export async function readOrder(
   userData: Buffer | null,
 ): Promise<DeployOrder> {
   const checked = await checkOrder(service, actor, body, userData);
-  const { plan, facts, snapshotId, volumes, sshKeys, priceLimits } = checked;
+  const { plan, facts, snapshotId, volumes, backups, sshKeys, priceLimits } = checked;
   const image = checked.image ?? unknownReference('image');
   return {
     name: body.name,
@@ -111,6 +111,7 @@ export async function readOrder(
     imageType: image.type,
     snapshotId,
     volumes,
+    backups,
     sshKeys,
     tags: body.tags ?? [],
     labels: body.labels ?? {},
@@ -125,7 +126,7 @@ export async function readOrder(
   };
 }
 
-interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys'> {
+interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys' | 'backups'> {
   readonly priceLimits: readonly PriceLimit[];
   readonly facts: ResolvedOrder;
   /** That of the source, for an order from a snapshot. */
@@ -168,6 +169,7 @@ export async function checkOrder(
   if (body.image !== undefined) requireCloudInit(snapshot ?? facts, userData);
   requireTagCount(service, body.tags ?? []);
   const volumes = await readOrderedVolumes(service, actor, body.volumes ?? [], facts);
+  const backups = readOrderedBackups(service, actor, body.backups, facts.category);
   const priceLimits = readPriceLimits(service, actor, { operation: 'server.create', resource: null }, body);
   const source = snapshot && { id: snapshot.image_id, type: snapshot.image_type };
   const plan = { ...facts, id: planId };
@@ -177,6 +179,7 @@ export async function checkOrder(
     image: source ?? image,
     snapshotId: snapshot?.id ?? null,
     volumes,
+    backups,
     sshKeys,
     priceLimits,
   };

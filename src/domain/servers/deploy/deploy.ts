@@ -13,7 +13,7 @@ import type { CustomerActor, Service } from '../../context.ts';
 import { requireBudget } from '../../tokens/limits/spend.ts';
 import { priceOrder } from '../billing/price.ts';
 import { isSoldByHand } from '../hardware.ts';
-import { type DeployOrder, prepareDeploy, volumeNeeds } from './prepare.ts';
+import { type DeployOrder, hasBackups, prepareDeploy, volumeNeeds } from './prepare.ts';
 
 export interface Deployed {
   readonly server: ServerRow;
@@ -51,7 +51,8 @@ export async function deploy(
 }
 
 /** The parts of an order that decide whether it can be deployed. Without a region, stock is not checked. */
-export interface OrderNeeds extends Pick<DeployOrder, 'plan' | 'billingMonths' | 'priceLimits' | 'volumes'> {
+export interface OrderNeeds
+  extends Pick<DeployOrder, 'plan' | 'billingMonths' | 'priceLimits' | 'volumes' | 'backups'> {
   readonly regionId: string | null;
 }
 
@@ -63,7 +64,7 @@ export async function requireDeployable(
 ): Promise<void> {
   const { plan, regionId } = order;
   const now = service.clock.now();
-  const { cycleCents } = priceOrder(order, now);
+  const { cycleCents } = priceOrder({ ...order, hasBackups: hasBackups(order) }, now);
   requireNotSoldByHand(service, { plan });
   requireWithinLimits(order.priceLimits ?? [], cycleCents);
   await requireBudget(service.db, limits, { cents: cycleCents, servers: 1 }, now);

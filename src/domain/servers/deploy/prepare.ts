@@ -10,7 +10,8 @@ import type { PriceLimit } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { ledgerEntryObject } from '../../ledger/object.ts';
 import { HOUSE } from '../../ledger/transfer.ts';
-import { type PricedCycle, priceOrder } from '../billing/price.ts';
+import type { WantedBackups } from '../../snapshots/backups/wanted.ts';
+import { cycleEntryText, type PricedCycle, priceColumns, priceOrder } from '../billing/price.ts';
 import { serverObject } from '../object.ts';
 import type { OrderedVolumes } from './with-volumes.ts';
 
@@ -24,6 +25,7 @@ export interface DeployOrder {
     readonly disk_gb: number;
     readonly host_tags: readonly string[];
     readonly price_cents_month: bigint;
+    readonly backup_percent: number;
   };
   readonly regionId: string;
   readonly imageId: string;
@@ -31,6 +33,7 @@ export interface DeployOrder {
   /** Null: from the image. */
   readonly snapshotId?: string | null;
   readonly volumes?: OrderedVolumes;
+  readonly backups?: WantedBackups | undefined;
   readonly sshKeys: readonly { readonly id: string; readonly publicKey: string }[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -49,6 +52,10 @@ export interface DeployOrder {
   readonly priceLimits?: readonly PriceLimit[];
 }
 
+export function hasBackups({ backups }: Pick<DeployOrder, 'backups'>): boolean {
+  return backups?.enabled ?? false;
+}
+
 export function volumeNeeds({
   volumes,
 }: Pick<DeployOrder, 'volumes'>): Pick<DeployRow, 'volume_ids' | 'only_backend'> {
@@ -62,7 +69,7 @@ export function prepareDeploy(
   order: DeployOrder,
 ): { server: ServerRow; row: DeployRow } {
   const now = service.clock.now();
-  const price = priceOrder(order, now);
+  const price = priceOrder({ ...order, hasBackups: hasBackups(order) }, now);
   const id = newId(now);
   const action = prepareAction(id, actor, order, now);
   const server = { ...prepareServer(id, actor, { order, price }, now), ...action.shown };
@@ -81,7 +88,7 @@ export function prepareDeploy(
     servers_max: service.settings.quotas.servers,
     limit_chain: actor.limits?.chain ?? null,
     ...action.written,
-    ...prepareCharge(server, price.description),
+    ...prepareCharge(server, cycleEntryText(price.description, price)),
     ...prepareRecords(server, actor),
   };
   return { server, row };
@@ -122,8 +129,7 @@ function prepareServer(
     rdns: {},
     billing_months: order.billingMonths,
     auto_renew: order.autoRenew,
-    price_cents_month: price.monthCents,
-    price_cents_cycle: price.cycleCents,
+    ...priceColumns(price),
     paid_until: price.paidUntil,
     paid_from: null,
     paid_cents: null,

@@ -12,6 +12,7 @@ import type { Service } from '../../context.ts';
 import { releaseImage } from '../../images/remove.ts';
 import { recordEvent } from '../../record.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
+import { currentPrice, priceColumns } from '../billing/price.ts';
 import { setIso } from '../iso/drive.ts';
 import { completeIsoChange, isIsoKind } from '../iso/end.ts';
 import { serverObject } from '../object.ts';
@@ -93,8 +94,7 @@ async function restartFirstCycle(tx: Sql, server: ServerRow, now: Date): Promise
     id: server.id,
     paidUntil: addMonths(now, server.billing_months, anchorDay),
     anchorDay,
-    monthCents: server.price_cents_month,
-    cycleCents: server.price_cents_cycle,
+    ...priceColumns(currentPrice(server)),
     now,
   });
 }

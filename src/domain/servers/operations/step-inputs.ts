@@ -38,6 +38,9 @@ export interface ResizePayload {
     readonly planId: string;
     readonly monthCents: string;
     readonly cycleCents: string;
+    /** Absent in operations that began before backups had a price. */
+    readonly backupCents?: string;
+    readonly backupPercent?: number | null;
     readonly pricedAt: string | null;
     readonly paid: { readonly from: string; readonly cents: string } | null;
     readonly paidUntil: string;

@@ -8,7 +8,7 @@ import { type ServerRow, setServerStatus } from '../../../store/servers/servers.
 import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { recheckAttachedVolumes } from '../../volumes/attach.ts';
-import { refundResize } from '../billing/charge.ts';
+import { refundChange } from '../billing/charge.ts';
 import { endOperation } from '../operations/step.ts';
 import { type ResizePayload, resizePayload } from '../operations/step-inputs.ts';
 import { applyFreeze } from '../operator/apply-freeze.ts';
@@ -37,7 +37,7 @@ export async function keepNewPlan(
   await setReservedSize(tx, { id: server.id, ramMb: size.ramMb, diskGb });
   await auditServer(tx, server, 'server.resize', now);
   const cents = -BigInt(dueCents);
-  if (cents > 0n) await refundResize(tx, server, { id, cents, description, failed: false }, now);
+  if (cents > 0n) await refundChange(tx, server, { kind: 'resize', id, cents, description }, now);
   const { status } = server;
   if (status === 'running' || status === 'stopped') await setServerStatus(tx, { id: server.id, status, now });
   // Its plan may have another transfer.
@@ -70,6 +70,8 @@ export async function restorePreviousPlan(
     plan_id: previous.planId,
     price_cents_month: BigInt(previous.monthCents),
     price_cents_cycle: BigInt(previous.cycleCents),
+    backup_cents_cycle: BigInt(previous.backupCents ?? 0),
+    backup_percent: previous.backupPercent ?? server.backup_percent,
     paid_from: paid?.from ?? null,
     paid_cents: paid?.cents ?? null,
     priced_at: previous.pricedAt === null ? null : new Date(previous.pricedAt),
@@ -77,7 +79,7 @@ export async function restorePreviousPlan(
   });
   await recordServerEvent(tx, server, 'server.resized', now);
   const { id, description } = payload;
-  if (cents > 0n) await refundResize(tx, server, { id, cents, description, failed: true }, now);
+  if (cents > 0n) await refundChange(tx, server, { kind: 'undo', id, cents, description }, now);
 }
 
 interface MoneyBack {

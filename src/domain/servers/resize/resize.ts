@@ -14,8 +14,8 @@ import type { ServerRow } from '../../../store/servers/servers.ts';
 import { readPriceLimits, requireWithinLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { spend } from '../../tokens/limits/spend.ts';
-import { chargeResize } from '../billing/charge.ts';
-import { type PricedResize, paidSinceResize, priceResize } from '../billing/price.ts';
+import { chargeChange } from '../billing/charge.ts';
+import { type PricedChange, paidSinceChange, priceColumns, priceResize } from '../billing/price.ts';
 import { type OperationPlan, requestOperation } from '../operations/request.ts';
 import type { ResizePayload } from '../operations/step-inputs.ts';
 import { recordServerEvent } from '../transition.ts';
@@ -54,7 +54,7 @@ export async function resizeServer(
 async function changePlan(
   tx: Sql,
   server: ServerRow,
-  wanted: { readonly planId: string; readonly size: MachineSize; readonly price: PricedResize },
+  wanted: { readonly planId: string; readonly size: MachineSize; readonly price: PricedChange },
   now: Date,
 ): Promise<OperationPlan> {
   const { planId, size, price } = wanted;
@@ -64,15 +64,15 @@ async function changePlan(
   await setServerPlan(tx, {
     id: server.id,
     plan_id: planId,
-    price_cents_month: price.monthCents,
-    price_cents_cycle: price.cycleCents,
+    ...priceColumns(price),
     paid_from: paid?.from ?? null,
     paid_cents: paid?.cents ?? null,
     priced_at: planId === server.plan_id ? server.priced_at : now,
     updated_at: now,
   });
   await recordServerEvent(tx, server, 'server.resized', now);
-  if (dueCents > 0n) await chargeResize(tx, server, { id, cents: dueCents, description }, now);
+  if (dueCents > 0n)
+    await chargeChange(tx, server, { kind: 'resize', id, cents: dueCents, description }, now);
   const wasRunning = server.status === 'running';
   const payload = { id, wasRunning, size, description, dueCents: String(dueCents), previous };
   return { step: wasRunning ? 'shut_down' : 'resize', payload };
@@ -81,7 +81,7 @@ async function changePlan(
 async function describePrevious(tx: Sql, server: ServerRow): Promise<ResizePayload['previous']> {
   const plan = await findResizePlan(tx, server.region_id, server.plan_id);
   if (plan === undefined) throw new Error('a server without a plan');
-  const paid = paidSinceResize(server);
+  const paid = paidSinceChange(server);
   return {
     planId: server.plan_id,
     cpu: plan.cpu,
@@ -89,6 +89,8 @@ async function describePrevious(tx: Sql, server: ServerRow): Promise<ResizePaylo
     diskGb: server.disk_gb,
     monthCents: String(server.price_cents_month),
     cycleCents: String(server.price_cents_cycle),
+    backupCents: String(server.backup_cents_cycle),
+    backupPercent: server.backup_percent,
     pricedAt: server.priced_at?.toISOString() ?? null,
     paid: paid && { from: paid.from.toISOString(), cents: String(paid.cents) },
     paidUntil: server.paid_until.toISOString(),

@@ -135,7 +135,7 @@ async function tellCustomer(
   policy: BackupPolicyRow & { readonly last_at: Date },
 ): Promise<void> {
   const { customer_id: customerId, id, name } = server;
-  const object = backupPolicyObject(policy);
+  const object = await backupPolicyObject(tx, server, policy, now);
   await recordEvent(tx, { customerId, type: 'backup.failed', object }, now);
   const backups = await listBackups(tx, { customerId, serverId: id });
   const lastReadyAt = backups.find(({ status }) => status === 'ready')?.created_at ?? null;

@@ -6,9 +6,10 @@ import { monthlyUsd } from '../../../domain/servers/billing/price.ts';
 import { createServerWithPassword } from '../../../domain/servers/deploy/create.ts';
 import { isSoldByHand } from '../../../domain/servers/hardware.ts';
 import { invalidRequest } from '../../../kernel/fail.ts';
-import { centsToUsd } from '../../../kernel/money.ts';
+import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { View } from '../../../panel/parts/layout.ts';
-import { type DeployData, type DeployQuote, deployView } from '../../../panel/servers/deploy.ts';
+import { type DeployData, deployView } from '../../../panel/servers/deploy.ts';
+import type { DeployQuote } from '../../../panel/servers/deploy-total.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../../spec/paths.ts';
 import type { Plan } from '../../../spec/schemas/plan.ts';
@@ -54,6 +55,7 @@ const FIELD_READERS = {
   labels: pairs,
   auto_renew: isChecked,
   start: (form: Form) => (form.has('stay_off') ? false : undefined),
+  backups: (form: Form) => (form.has('backups') ? { every: 'day' } : undefined),
   firewall_groups: checkedIds,
   volumes: checkedIds,
   user_data_b64: encodeUserData,
@@ -169,20 +171,26 @@ async function render(context: PageContext): Promise<View> {
 /** Quotes what is chosen so far; null before a plan is chosen. */
 async function quoteChoice(
   context: PageContext,
-  { plan, region, months }: ReturnType<typeof chooseOptions>,
+  { plan, region, months, backups }: ReturnType<typeof chooseOptions>,
 ): Promise<DeployQuote | null> {
   if (!plan) return null;
-  const params = { plan: plan.id, billing_months: months, ...(region === '' ? {} : { region }) };
+  const params = {
+    plan: plan.id,
+    billing_months: months,
+    ...(region === '' ? {} : { region }),
+    ...(backups ? { backups: { every: 'day' } } : {}),
+  };
   const actor = { ...context.customer(), scope: 'billing' } as const;
   const request = { operation: 'server.create', resource: null, params } as const;
-  const { totalCents, balance, refusal } = await quote(context.service, actor, request);
+  const { totalCents, balance, price, refusal } = await quote(context.service, actor, request);
   const { nowCents, afterCents, deficitCents, waiting } = balance;
   return {
     plan: plan.id,
     months,
     discountPercent: CYCLE_DISCOUNT_PERCENT[months],
+    backupsUsd: centsToUsd(price?.backupCents ?? 0n),
     totalUsd: centsToUsd(totalCents),
-    perMonthUsd: monthlyUsd(plan.price_usd_month, months),
+    perMonthUsd: centsToUsd(mulDiv(totalCents, 1n, BigInt(months), 'half_up')),
     balanceUsd: centsToUsd(nowCents),
     afterUsd: centsToUsd(afterCents),
     waiting: { servers: waiting.servers, usd: centsToUsd(waiting.cents) },
@@ -205,5 +213,6 @@ function chooseOptions(given: Form, plans: readonly Plan[]) {
     null;
   const typed = Number(field(given, 'billing_months'));
   const months: CycleMonths = isCycleMonths(typed) ? typed : 1;
-  return { plan, region: field(given, 'region') || plan?.available_in[0] || '', months };
+  const region = field(given, 'region') || plan?.available_in[0] || '';
+  return { plan, region, months, backups: given.has('backups') };
 }

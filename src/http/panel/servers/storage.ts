@@ -47,7 +47,7 @@ function readPolicy(form: Form): object {
   const schedule = field(form, 'schedule');
   const isDaily = schedule === DAILY;
   return {
-    ...bodyReader({ enabled: isChecked, hour_utc: number, keep: number })(form),
+    ...bodyReader({ enabled: isChecked, hour_utc: number, keep: number, max_price_usd: number })(form),
     ...(isDaily ? { every: 'day' } : { every: 'week', weekday: schedule }),
   };
 }

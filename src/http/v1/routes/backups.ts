@@ -25,7 +25,8 @@ export const BACKUP_ROUTES: readonly Route[] = [
       'list, restore, and delete it like any other. Backups do not count as snapshots of the quotas. When ' +
       'a new one is ready, we delete the oldest above `keep`, except protected ones. After two in a row ' +
       `that failed or were missed, we send \`backup.failed\`. Backups of a deleted server expire after ` +
-      `${LIMITS.backupsOfDeletedServerDays} days.`,
+      `${LIMITS.backupsOfDeletedServerDays} days.\n\nBackups are a part of the price of the server. ` +
+      'Enabling them charges the rest of the cycle, and disabling them returns it to your balance.',
     errorStatuses: [409, 422],
     audit: 'backup_policy.replace',
     body: BackupPolicyBody,

@@ -10,8 +10,10 @@ import { resizePayload } from '../../../../src/domain/servers/operations/step-in
 import { getServer } from '../../../../src/domain/servers/read.ts';
 import { keepNewPlan } from '../../../../src/domain/servers/resize/end.ts';
 import { resizeServer } from '../../../../src/domain/servers/resize/resize.ts';
+import { replaceBackupPolicy } from '../../../../src/domain/snapshots/backups/policy.ts';
 import { createSshKey } from '../../../../src/domain/ssh-keys/change.ts';
 import { formatId, newId, parseId } from '../../../../src/kernel/ids.ts';
+import type { BackupPolicy, BackupPolicyBody } from '../../../../src/spec/schemas/backup-policy.ts';
 import type { Quote } from '../../../../src/spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../../src/spec/schemas/server.ts';
 import type { ResizeBody } from '../../../../src/spec/schemas/server-actions.ts';
@@ -64,6 +66,14 @@ export class QuotesWorld {
 
   async setPrice(monthCents: bigint, plan = 's1'): Promise<void> {
     await this.world.db.run('update plans set price_cents_month = $1 where id = $2', [monthCents, plan]);
+  }
+
+  async setBackupShare(percent: number, plan = 's1'): Promise<void> {
+    await this.world.db.run('update plans set backup_percent = $1 where id = $2', [percent, plan]);
+  }
+
+  async setBackups(shown: string, body: BackupPolicyBody): Promise<BackupPolicy> {
+    return await replaceBackupPolicy(this.world.service, this.actor, shown, body);
   }
 
   async quote(

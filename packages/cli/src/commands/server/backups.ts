@@ -3,14 +3,17 @@ import type { BackupPolicy, SetBackupPolicy } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
-import { arg, flag, integer, text } from '../../options.ts';
-import { type Column, fields, formatTime } from '../../output/format.ts';
+import { omitUndefined } from '../../lists.ts';
+import { arg, decimal, flag, integer, text } from '../../options.ts';
+import { type Column, fields, formatTime, formatUsd } from '../../output/format.ts';
+import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 const KEPT_MAX = 30;
 
 const COLUMNS: readonly Column<BackupPolicy>[] = [
   ...fields<BackupPolicy>('server', 'enabled', 'every', 'weekday', 'hour_utc', 'keep'),
+  { name: 'price', value: ({ price_usd_cycle }) => formatUsd(price_usd_cycle) },
   { name: 'next', value: ({ window }) => formatTime(window?.start) },
   { name: 'last', value: ({ last }) => last?.status ?? null },
   { name: 'last_at', value: ({ last }) => formatTime(last?.at) },
@@ -36,7 +39,9 @@ const set = command({
   about: 'Back up a server every day or week, or stop',
   help:
     'Options that you omit keep their value. Restore a backup with `skerry server restore`.\n' +
-    'Backups that exist are kept when you turn them off.',
+    'Backups that exist are kept when you turn them off. If backups have a price, it is a part of that\n' +
+    'of the server: the command asks first and shows the charge for the rest of the billing cycle, and\n' +
+    '--off returns it to the balance.',
   operations: ['backup_policies.replace', 'backup_policies.get', ...FIND_SERVER],
   args: { server: arg('Name or ID', { completionKind: 'server' }) },
   options: {
@@ -45,15 +50,25 @@ const set = command({
     hour: integer('hour', 'Hour of the day in UTC in which a backup starts', { min: 0, max: 23 }),
     keep: integer('number', 'Number of backups to keep', { min: 1, max: KEPT_MAX }),
     off: flag('Stop backing up'),
+    maxPrice: decimal('usd', 'Charge nothing if turning backups on costs more now, in US dollars', {
+      min: 0,
+    }),
+    yes: YES_OPTION,
   },
   columns: COLUMNS,
   example: 'skerry server set-backups web-1 --weekly sunday --hour 3 --keep 4',
-  run: async ({ skerry, output }, { server, daily, weekly, hour, keep, off }) => {
+  run: async ({ skerry, output, terminal }, { server, daily, weekly, hour, keep, off, maxPrice, yes }) => {
     if (daily && weekly !== undefined) throw new Failure('usage', '--daily cannot be combined with --weekly');
-    const { id } = await findServer(skerry, server);
+    const { id, name } = await findServer(skerry, server);
     const before = await skerry.backupPolicies.get(id);
+    // Older services have no price.
+    const { price_usd_now: nowUsd = 0, price_usd_cycle: cycleUsd } = before as Partial<BackupPolicy>;
+    const costs = !off && nowUsd > 0;
+    if (costs) await confirm(terminal, yes, describePrice({ name, id, nowUsd, cycleUsd: cycleUsd ?? 0 }));
+    const max_price_usd = maxPrice ?? (costs ? nowUsd : undefined);
     const body = {
       enabled: !off,
+      ...omitUndefined({ max_price_usd }),
       ...readSchedule(before, { daily, weekly }),
       hour_utc: hour ?? before.hour_utc,
       keep: keep ?? before.keep,
@@ -61,6 +76,17 @@ const set = command({
     output.show(await skerry.backupPolicies.replace(id, body), COLUMNS);
   },
 });
+
+function describePrice(about: {
+  readonly name: string;
+  readonly id: string;
+  readonly nowUsd: number;
+  readonly cycleUsd: number;
+}): string {
+  const { name, id, nowUsd, cycleUsd } = about;
+  const prices = `${formatUsd(nowUsd)} USD are charged now, and ${formatUsd(cycleUsd)} USD with each renewal`;
+  return `turn on backups of server ${name} (${id}): ${prices}`;
+}
 
 function readSchedule(
   { every, weekday }: BackupPolicy,

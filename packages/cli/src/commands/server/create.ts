@@ -59,6 +59,7 @@ export const create = command({
     deleteProtection: DELETE_PROTECTION,
     rebuildProtection: REBUILD_PROTECTION,
     maxPrice: decimal('usd', 'Charge nothing if the first cycle costs more, in US dollars', { min: 0 }),
+    backups: flag('Back up the server every day; `skerry server set-backups` changes the schedule'),
     noStart: flag('Create the server without starting it; its first start sets it up'),
     noAutoRenew: flag('Suspend the server at the end of the cycle instead of renewing it'),
     ...IDEMPOTENCY_OPTIONS,
@@ -87,6 +88,7 @@ export const create = command({
       ...(volumes.length > 0 ? { volumes: volumes.map(({ id }) => id) } : {}),
       ...(billingMonths === undefined ? {} : { billing_months: Number(billingMonths) }),
       ...(options.noAutoRenew ? { auto_renew: false } : {}),
+      ...(options.backups ? { backups: { every: 'day' } } : {}),
       ...(options.noStart ? { start: false } : {}),
     } as CreateServer;
     const lookupCommand = ['skerry', 'server', 'list', '--name', name];
