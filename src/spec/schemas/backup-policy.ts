@@ -38,12 +38,13 @@ export const BackupPolicy = Type.Object({
   price_usd_cycle: {
     ...Usd,
     description:
-      'Price of backups per cycle, a part of `price_usd_cycle` of the server. While disabled, the price that ' +
-      'they would have. 0: they are free.',
+      'Price of backups per cycle, a part of `price_usd_cycle` of the server. While disabled, the price ' +
+      'that they would have. 0: they are free.',
   },
   price_usd_now: {
     ...Usd,
-    description: 'The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled.',
+    description:
+      'The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled.',
   },
   last: nullable({
     ...Type.Object({ status: oneOf(BACKUP_STATUSES), at: Time }),

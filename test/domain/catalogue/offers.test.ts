@@ -53,6 +53,7 @@ describe('a plan', () => {
       price_usd_month: 7.35,
       price_usd_hour: 0.01,
       price_usd_hour_exact: '0.01006849',
+      backup_percent: 0,
       cycles: [
         { billing_months: 1, discount_percent: 0, price_usd: 7.35 },
         { billing_months: 3, discount_percent: 25, price_usd: 16.54 },

@@ -1,4 +1,4 @@
-/** Backups of an order: `backups` in POST /servers. Its commit writes the policy, and its charge pays for it. */
+/** Backups of an order: `backups` in POST /servers. Its commit writes the policy, and its charge pays it. */
 import { fail } from '../../../kernel/fail.ts';
 import { formatId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
