@@ -66,6 +66,24 @@ describe('skerry server', FULL_ONLY, () => {
     assert.equal(started.status, 'running');
   });
 
+  it('server set-backups shows the price, and asks before it charges', async () => {
+    await world.opened.db.run('update plans set backup_percent = 20');
+    const off = await cli.json('server', 'create', 'backup-1', ...ORDER);
+    const { code, stderr } = await cli('server', 'set-backups', 'backup-1', '--daily');
+    assert.equal(code, 11);
+    assert.match(stderr, /turn on backups of server backup-1 .*: 1\.4\d USD are charged now, and 1\.47 USD/);
+    const low = await cli('server', 'set-backups', 'backup-1', '--yes', '--max-price', '0.5');
+    assert.deepEqual([low.code, /price usd \d+\.\d\d/.test(low.stderr)], [6, true], low.stderr);
+    const on = await cli.json('server', 'set-backups', 'backup-1', '--yes');
+    assert.deepEqual([on.enabled, on.price_usd_cycle, on.price_usd_now], [true, 1.47, 0]);
+    const back = await cli.json('server', 'set-backups', 'backup-1', '--off');
+    assert.equal(back.enabled, false);
+    assert.equal((await cli.json('server', 'describe', 'backup-1')).price_usd_cycle, off.price_usd_cycle);
+    const created = await cli.json('server', 'create', 'backup-2', ...ORDER, '--backups');
+    assert.equal(created.price_usd_cycle, 8.82);
+    await world.opened.db.run('update plans set backup_percent = 0');
+  });
+
   it('server resize shows the price, asks, and waits until the server has its plan', async () => {
     const args = ['server', 'resize', 'web-1', '--plan', 's2'];
     const { code, stderr } = await cli(...args, '--restart');

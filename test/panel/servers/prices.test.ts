@@ -102,6 +102,30 @@ describe('prices of operations in the panel', () => {
     assert.equal((await api.get(`/servers/${id}`)).body.plan, 's2');
   });
 
+  it('turning on backups charges at most the price that its page showed', async () => {
+    const [{ id, plan }] = (await api.get('/servers')).body.data;
+    const setShare = (percent: number) =>
+      world.opened.db.run('update plans set backup_percent = $1 where id = $2', [percent, plan]);
+    const path = `/servers/${id}/storage`;
+    await setShare(20);
+    const { price_usd_cycle: cycle, price_usd_now: now } = (await api.get(`/servers/${id}/backup-policy`))
+      .body;
+    const page = await panel.open(path);
+    const shown = `They cost \\$${cycle.toFixed(2)} for 1 month, and \\$${now.toFixed(2)} now`;
+    assert.match(textOf(page.text), new RegExp(shown));
+    await setShare(30);
+    const dearer = await panel.submit(page, 'backups', { enabled: 'on' });
+    assert.equal(dearer.status, 409);
+    await setShare(20);
+    const again = await panel.submit(await panel.open(path), 'backups', { enabled: 'on' });
+    assert.match(again.location ?? '', /done=saved/);
+    const [charge] = (await api.get('/billing/ledger')).body.data;
+    assert.equal(charge.amount_usd, -now);
+    assert.match(textOf((await panel.open(path)).text), /as a part of the price of the server/);
+    const total = await panel.open(`/servers/new?plan=${plan}&region=par&backups=on`);
+    assert.match(textOf(total.text), new RegExp(`Backups \\$${cycle.toFixed(2)}`));
+  });
+
   it('the total of an order says why the order would be refused', async () => {
     const { text } = await panel.open('/servers/new?plan=s1&region=par');
     assert.match(text, /<p class="problem">An account can have at most 2 servers; delete one first\.<\/p>/);
