@@ -894,6 +894,8 @@ export interface paths {
          * Set the backup policy of a server
          * @description Turns backups on or off, and replaces their schedule. A backup is a snapshot of `type` `backup`: list, restore, and delete it like any other. Backups do not count as snapshots of the quotas. When a new one is ready, we delete the oldest above `keep`, except protected ones. After two in a row that failed or were missed, we send `backup.failed`. Backups of a deleted server expire after 30 days.
          *
+         *     Backups are a part of the price of the server. Enabling them charges the rest of the cycle, and disabling them returns it to your balance.
+         *
          *     Scope: `write`.
          */
         put: operations["backup_policies.replace"];
@@ -1483,7 +1485,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             paid_until: string;
-            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
+            /** @description Price of the current cycle, backups included. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
              * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
@@ -1592,7 +1594,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             paid_until: string;
-            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
+            /** @description Price of the current cycle, backups included. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
              * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
@@ -1707,7 +1709,7 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             paid_until: string;
-            /** @description Price of the current cycle. The next cycle costs the same, unless a new price was announced 30 days before it. */
+            /** @description Price of the current cycle, backups included. The next cycle costs the same, unless a new price was announced 30 days before it. */
             price_usd_cycle: number;
             /**
              * @description `balance`: the balance did not cover the next cycle; it resumes automatically once it does. `not_renewed`: it was set not to renew; start it to resume. `operator`: frozen by the operator. `negative_balance`: a reversed payment left the balance negative; it resumes automatically at zero or more. After a grace period, with warnings by email, it is deleted.
@@ -1923,8 +1925,10 @@ export interface components {
                  */
                 end: string;
             } | null;
-            /** @description US dollars per cycle. 0: backups are free. */
+            /** @description Price of backups per cycle, a part of `price_usd_cycle` of the server. While disabled, the price that they would have. 0: they are free. */
             price_usd_cycle: number;
+            /** @description The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled. */
+            price_usd_now: number;
             /** @description How the last backup ended. `missed`: it could not start in its hour. */
             last: {
                 /** @enum {string} */
@@ -2005,6 +2009,8 @@ export interface components {
             price_usd_hour_exact: string;
             /** @description Price of an order for each cycle, charged now, to the cent. */
             cycles: components["schemas"]["PlanCycle"][];
+            /** @description The price of backups, in percent of the price of the plan for each cycle, rounded up to the cent. 0: they are free. */
+            backup_percent: number;
             /** @description Regions where you can deploy it right now. */
             available_in: string[];
         };
@@ -2314,7 +2320,7 @@ export interface components {
                 code: "invalid_request" | "unauthenticated" | "forbidden_scope" | "not_found" | "conflict_state" | "unprocessable" | "rate_limited" | "jurisdictional_block" | "internal" | "maintenance";
                 message: string;
             } | null;
-            /** @description The entries of the ledger that the operation would make. */
+            /** @description The parts of the price. One entry of the ledger charges a server and its backups. */
             lines: {
                 /** @example s1 in par, 3 months */
                 description: string;
@@ -3142,6 +3148,25 @@ export interface operations {
                     firewall_groups?: string[];
                     /** @description Ids of detached volumes of the region. They are attached once the server is installed. */
                     volumes?: string[];
+                    /** @description Its backup policy. Default: no backups. */
+                    backups?: {
+                        /** @description Default: true. */
+                        enabled?: boolean;
+                        /**
+                         * @description Default: `day`.
+                         * @enum {string}
+                         */
+                        every?: "day" | "week";
+                        /**
+                         * @description Required for weekly backups.
+                         * @enum {string|null}
+                         */
+                        weekday?: "sunday" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | null;
+                        /** @description A backup starts within this hour of the day, in UTC. Default: 0. */
+                        hour_utc?: number;
+                        /** @description Number of backups. The oldest is deleted when a new one is ready. Default: 7. */
+                        keep?: number;
+                    };
                     /** @description Id of a quote. Above its price, nothing is charged (409). */
                     quote?: string;
                     /** @description Above this price in US dollars, nothing is charged (409). */
@@ -5677,6 +5702,8 @@ export interface operations {
                     hour_utc?: number;
                     /** @description Number of backups. The oldest is deleted when a new one is ready. Default: 7. */
                     keep?: number;
+                    /** @description Above this price in US dollars, nothing is charged (409). */
+                    max_price_usd?: number;
                 };
             };
         };
