@@ -88,13 +88,14 @@ export const PURGES = {
     removableWhen: `coalesce(aged.ended_at, aged.ends_at)
       < ${NOW} - interval '${LIMITS.auditRetentionDays} days'`,
   },
-  // A server refers to the image it was installed from, a snapshot to the image on its disk.
+  // A server refers to the images it was installed from and has in its drive, a snapshot to that on its disk.
   deletedImages: {
     table: 'images',
     by: 'deleted_at',
     type: 'timestamptz',
     where: 'aged.deleted_at is not null and aged.blob_key is null',
     removableWhen: `not exists (select from servers s where s.image_id = aged.id)
+      and not exists (select from servers s where s.iso_image_id = aged.id)
       and not exists (select from snapshots s
                        where s.customer_id = aged.customer_id and s.image_id = aged.id)`,
   },

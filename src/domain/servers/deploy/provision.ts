@@ -24,6 +24,7 @@ import { completeOperation } from '../operations/complete.ts';
 import {
   callDriver,
   ENSURE_TIMEOUT_MS,
+  IMAGE_TIMEOUT_MS,
   IMAGE_WAIT_MS,
   observationStep,
   POLL_INTERVAL_MS,
@@ -33,8 +34,6 @@ import { advance, operationLogFields, retryWithBackoff, type StepResult } from '
 import { buildMachineSpec } from '../operations/step-inputs.ts';
 import { moveServer } from '../transition.ts';
 
-/** An order that waits longer for an image leaves its host. */
-const IMAGE_TIMEOUT_MS = 60 * MINUTE_MS;
 /** Consecutive transient faults after which a host counts as unable. */
 const TRANSIENT_ATTEMPTS_MAX = 5;
 

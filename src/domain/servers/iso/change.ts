@@ -79,6 +79,9 @@ export async function changeBoot(
   requireDriver(service, server);
   if (boot === 'iso' && server.iso_image_id === null)
     fail('wrong_state', { field: 'boot' }, 'No ISO image is inserted in this server. Insert one first.');
+  // Its first boot installs it. The system of the image would be taken for the installed one.
+  if (boot === 'iso' && server.never_started)
+    fail('wrong_state', { field: 'boot' }, 'This server was never started. Start it first, from its disk.');
   await setIso(tx, server, { imageId: server.iso_image_id, boot }, now);
   await startOperation(tx, server, { id: newId(now), kind: 'set_boot', step: 'change_iso', actor, now });
 }

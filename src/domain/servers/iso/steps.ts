@@ -2,7 +2,7 @@
  * A change of the drive for ISO images, or of the boot order, step by step. Every step may run twice.
  *
  *   change_iso ── the machine has what its row says ──→ done
- *      │ refused, or the host has no room for the image
+ *      │ refused, the host has no room for the image, or does not get it in time
  *      └──→ empty_drive ──→ (commit: the drive is empty, and the disk boots) failed
  */
 import { findInsertedIso } from '../../../store/servers/isos.ts';
@@ -10,7 +10,13 @@ import type { OperationRow } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';
 import { isoForImage } from '../../images/installable.ts';
 import { completeOperation } from '../operations/complete.ts';
-import { callDriver, ENSURE_TIMEOUT_MS, IMAGE_WAIT_MS } from '../operations/driver-call.ts';
+import {
+  callDriver,
+  type DriverFault,
+  ENSURE_TIMEOUT_MS,
+  IMAGE_TIMEOUT_MS,
+  IMAGE_WAIT_MS,
+} from '../operations/driver-call.ts';
 import { advance, retryWithBackoff, type StepResult } from '../operations/step.ts';
 import { failIsoChange } from './end.ts';
 
@@ -24,10 +30,14 @@ export async function changeIso(service: Service, operation: OperationRow): Prom
     failureMessage: 'the ISO image of a machine could not be changed',
   });
   if (fault === null) return await completeOperation(service, operation);
-  let next: StepResult = { step: 'empty_drive' };
-  if (fault.fault === 'waiting') next = { inMs: IMAGE_WAIT_MS };
-  if (fault.fault === 'transient') next = retryWithBackoff(service, operation);
-  await advance(service, operation, { ...next, fault: fault.message, cause: 'host_failed' });
+  await advance(service, operation, { ...nextStep(service, operation, fault), fault: fault.message });
+}
+
+function nextStep(service: Service, operation: OperationRow, { fault }: DriverFault): StepResult {
+  const ageMs = service.clock.now().getTime() - operation.created_at.getTime();
+  if (fault === 'waiting' && ageMs < IMAGE_TIMEOUT_MS) return { inMs: IMAGE_WAIT_MS };
+  if (fault === 'transient') return retryWithBackoff(service, operation);
+  return { step: 'empty_drive', cause: fault === 'waiting' ? 'timeout' : 'host_failed' };
 }
 
 /** A call that seemed lost may have inserted it after all. */

@@ -21,6 +21,7 @@ import { releaseImage } from '../../images/remove.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { refundUnusedTime } from '../billing/charge.ts';
 import { EMPTY_DRIVE, setIso } from '../iso/drive.ts';
+import { isIsoKind } from '../iso/end.ts';
 import { recordMoveEnd } from '../moves/steps.ts';
 import { startRemoval } from '../operations/destroy.ts';
 import { previousImageId, resizePayload, sealPayload } from '../operations/step-inputs.ts';
@@ -106,6 +107,13 @@ async function endHeldOperation(
   }
   if (kind === 'start' && server.status === 'suspended') await moveServer(tx, server, 'resume_stopped', now);
   if (kind !== 'suspend') await auditServer(tx, server, `server.${kind}`, now, 'error');
+  if (isIsoKind(kind)) await loseIso(tx, server, now);
+}
+
+/** It stays on the lost host. */
+async function loseIso(tx: Sql, server: ServerRow, now: Date): Promise<void> {
+  await setIso(tx, server, EMPTY_DRIVE, now);
+  if (server.iso_image_id !== null) await recordServerEvent(tx, server, 'server.iso_ejected', now);
 }
 
 function isUnpaid(server: ServerRow, now: Date): boolean {
@@ -157,8 +165,7 @@ async function startRebuild(tx: Sql, service: Service, server: ServerRow, loss: 
   if (server.first_run_at === null)
     return await replaceOperation(tx, server, { ...next, kind: 'provision' }, 'continued');
   await releasePreviousImage(tx, service, server.id, now);
-  // It stays on the lost host.
-  await setIso(tx, server, EMPTY_DRIVE, now);
+  await loseIso(tx, server, now);
   await moveServer(tx, server, 'host_lost', now);
   const details = await findInstallDetails(tx, server.id);
   const payload_sealed = sealPayload(service, id, {

@@ -55,6 +55,8 @@ export async function withDriverTimeout<T>(call: Promise<T>, ms = DRIVER_TIMEOUT
 
 /** How soon to call again while the host receives an image. */
 export const IMAGE_WAIT_MS = 2 * SECOND_MS;
+/** After this time, the host counts as unable to get it. */
+export const IMAGE_TIMEOUT_MS = 60 * MINUTE_MS;
 
 /** How soon to look again at a machine that we wait for. */
 export const POLL_INTERVAL_MS = SECOND_MS / 2;

@@ -33,6 +33,7 @@ it('a server whose host is lost starts elsewhere with an empty drive', async () 
   assert.notEqual(await hostOf(), name);
   assert.deepEqual(await isos.stored(), [null, 'disk']);
   assert.deepEqual(await isos.drive(), [null, 'disk']);
+  assert.ok((await isos.events()).includes('server.iso_ejected'));
 });
 
 it('an insertion under way ends with its host', async () => {

@@ -99,6 +99,13 @@ describe('an ISO image in a server', () => {
     assert.equal((await isos.boot('disk')).action, null);
   });
 
+  it('a server that was never started does not boot an image instead of its disk', async () => {
+    await stop();
+    await isos.inserted();
+    await isos.world.db.run('update servers set never_started = true where id = $1', [isos.id]);
+    assert.deepEqual(await refused(isos.boot('iso')), ['wrong_state', 'boot']);
+  });
+
   it('a change waits for the operation under way, and an update without it does not', async () => {
     await isos.inserted();
     await rebootServer(isos.world.service, isos.region.actor, isos.shown, { hard: false });
@@ -130,11 +137,13 @@ describe('an ISO image in a server', () => {
   });
 
   it('a server that is deleted with an image leaves the image', async () => {
-    const image = await isos.inserted();
-    await destroyServer(isos.world.service, isos.region.actor, isos.shown);
+    const [image, other] = [await isos.inserted(), await isos.image()];
+    const { service } = isos.world;
+    await destroyServer(service, isos.region.actor, isos.shown);
+    await deleteImage(service, isos.region.actor, image.shown);
+    await deleteImage(service, isos.region.actor, other.shown);
     await isos.done();
     assert.equal(await findServer(isos.world.db, isos.id), undefined);
-    await deleteImage(isos.world.service, isos.region.actor, image.shown);
   });
 
   it('a rebuild keeps the image and boots the disk', async () => {
@@ -154,6 +163,21 @@ describe('a host that cannot insert an image', () => {
     failing('waiting', 3);
     const image = await isos.inserted();
     assert.deepEqual(await isos.drive(), [image.sha256, 'disk']);
+  });
+
+  it('an image that never reaches the host is given up, and the server is free again', async () => {
+    failing('waiting');
+    const { action } = await isos.insert(await isos.image());
+    await isos.done();
+    isos.world.clock.advanceS(3_600);
+    await isos.done();
+    assert.deepEqual(await isos.stored(), EMPTY);
+    const ended = await isos.world.db.row<{ error_code: string }>(
+      'select error_code from actions where id = $1',
+      [parseId('action', action?.id ?? '')],
+    );
+    assert.deepEqual(ended, { error_code: 'timeout' });
+    await stop();
   });
 
   it('a host that does not answer is asked again', async () => {

@@ -60,7 +60,8 @@ export async function linkIso(host: QemuHost, iso: Iso, path: string): Promise<v
   const from = isoSource(host, iso);
   // Use a hard link if possible: the ISO is never written.
   await link(from, tempPath).catch(async () => {
-    await copyFile(from, tempPath).catch(() => {
+    await copyFile(from, tempPath).catch(async () => {
+      await rm(tempPath, { force: true });
       throw new ComputeError('host', 'copying the ISO failed');
     });
   });

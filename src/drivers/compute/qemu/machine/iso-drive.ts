@@ -12,6 +12,7 @@ import { requireDiskSpace } from '../space.ts';
 import { ISO_DRIVE, ISO_NODE, isoBootIndex } from './command-line.ts';
 import { insertedPath, linkIso, requireIso } from './disks.ts';
 import { giveUpload } from './isolation.ts';
+import { isUnresponsive, readQemuState } from './qemu-state.ts';
 
 export async function changeIso(host: QemuHost, id: string, { iso, boot }: IsoDrive): Promise<void> {
   await withMachine(host, id, async (record) => {
@@ -25,6 +26,8 @@ export async function changeIso(host: QemuHost, id: string, { iso, boot }: IsoDr
     const changed: MachineRecord =
       iso === null ? rest : { ...rest, drive: { sha256: iso.sha256, boots: boot === 'iso' } };
     await writeRecord(host.layout, changed);
+    // The restart that an unresponsive QEMU needs in any case reads the record. Until then, its files stay.
+    if (isUnresponsive(await readQemuState(host, id))) return;
     await withQmp(host, id, async (qmp) => {
       if (qmp && (await hasIsoDrive(qmp))) await applyDrive(host, qmp, changed);
     });
@@ -71,7 +74,7 @@ async function setBootIndex(qmp: Qmp, value: number): Promise<void> {
 
 async function removeEjected(host: QemuHost, { spec, drive }: MachineRecord): Promise<void> {
   for (const file of await readdir(host.layout.machine(spec.id))) {
-    const [, sha256] = /^iso-([0-9a-f]{64})\.iso$/.exec(file) ?? [];
+    const [, sha256] = /^iso-([0-9a-f]{64})\.iso(?:\.new)?$/.exec(file) ?? [];
     if (sha256 !== undefined && sha256 !== drive?.sha256)
       await rm(host.layout.machine(spec.id, file), { force: true });
   }
