@@ -1927,7 +1927,7 @@ export interface components {
             } | null;
             /** @description Price of backups per cycle, a part of `price_usd_cycle` of the server. While disabled, the price that they would have. 0: they are free. */
             price_usd_cycle: number;
-            /** @description The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled. */
+            /** @description The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled. Rounding may raise it by a cent from one moment to the next. */
             price_usd_now: number;
             /** @description How the last backup ended. `missed`: it could not start in its hour. */
             last: {

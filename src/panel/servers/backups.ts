@@ -57,7 +57,7 @@ function policyForm(data: BackupsData): Html {
   return form(
     forms,
     { name: 'backups' },
-    html`<input type="hidden" name="max_price_usd" value="${String(policy.price_usd_now)}">
+    html`<input type="hidden" name="max_price_usd" value="${(policy.price_usd_now + 0.01).toFixed(2)}">
 ${fields.checkbox('enabled', html`Back up this server`, { value: policy.enabled })}
 ${fields.select('schedule', 'When', {
   value: policy.weekday ?? DAILY,

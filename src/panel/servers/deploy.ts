@@ -203,7 +203,7 @@ function checkbox(name: string, text: string, ticked: { has(name: string): boole
 function backupPrice(plans: readonly Plan[]): string {
   const [percent, ...others] = new Set(plans.map((plan) => plan.backup_percent));
   if (others.length > 0) return 'The price depends on the plan, and is a part of the total.';
-  return percent === 0 ? 'Backups are free.' : `Costs ${percent}% of the price of the plan.`;
+  return percent ? `Costs ${percent}% of the price of the plan.` : 'Backups are free.';
 }
 
 function advancedFields({ given, forms, plans }: DeployData, fields: Fields): Html {

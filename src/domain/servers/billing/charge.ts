@@ -122,7 +122,9 @@ export async function refundFirstCycle(
   now: Date,
 ): Promise<void> {
   const fact = `refund:${server.id}:1`;
-  await returnCharge(tx, { serverId: server.id, cents, fact });
+  // What the token spent. Someone else may have paid for backups since.
+  const ordered = await findTransferOfFact(tx, `cycle:${server.id}:1`);
+  await returnCharge(tx, { serverId: server.id, cents: ordered?.amount_cents ?? cents, fact });
   await credit(
     tx,
     {
@@ -176,15 +178,18 @@ interface ChargedCycle {
 async function listCyclesAfter(tx: Sql, server: ServerRow, since: Date): Promise<ChargedCycle[]> {
   const { id, billing_months: months } = server;
   const cycles: ChargedCycle[] = [];
-  let cycle = await countCycles(tx, id);
+  const lastCycle = await countCycles(tx, id);
+  let cycle = lastCycle;
   let charged = await findTransferOfFact(tx, `cycle:${id}:${cycle}`);
   let end = server.paid_until;
   let anchorDay = await readAnchorDay(tx, id);
   while (charged !== undefined && end > since) {
     const start = addMonths(end, -months, anchorDay);
-    const known = end === server.paid_until ? paidSinceChange(server) : null;
+    const known = cycle === lastCycle ? paidSinceChange(server) : null;
     const rest = known && known.from >= start ? known : null;
-    const cents = rest?.cents ?? charged.amount_cents;
+    // Before the first run, a change of backups adds to the charge or takes from it.
+    const wholeCents = cycle === lastCycle ? server.price_cents_cycle : charged.amount_cents;
+    const cents = rest?.cents ?? wholeCents;
     cycles.push({ cycle, start: rest?.from ?? start, end, cents });
     cycle -= 1;
     const previous = await findTransferOfFact(tx, `cycle:${id}:${cycle}`);

@@ -221,15 +221,16 @@ export async function priceBackups(
  */
 async function priceRest(tx: Sql, server: ServerRow, cycleCents: bigint, now: Date): Promise<PricedRest> {
   const { paid_until: end, billing_months: months, price_cents_cycle: currentCents } = server;
-  // A server that never runs gets its whole price back.
-  if (server.first_run_at === null) return { dueCents: cycleCents - currentCents, paid: null };
-  // The next cycle is due.
-  if (end <= now) return { dueCents: 0n, paid: null };
   const start = addMonths(end, -months, await readAnchorDay(tx, server.id));
-  const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
+  // A server that never runs gets its whole price back.
+  if (server.first_run_at === null)
+    return { dueCents: cycleCents - currentCents, paid: { from: start, cents: cycleCents } };
   const known = paidSinceChange(server);
   // A time before the cycle says nothing about it.
   const before = known && known.from >= start ? known : { from: start, cents: currentCents };
+  // The next cycle is due.
+  if (end <= now) return { dueCents: 0n, paid: before };
+  const cents = mulDiv(cycleCents, leftMs(end, now), leftMs(end, start), 'up');
   const beforeCents = mulDiv(before.cents, leftMs(end, now), leftMs(end, before.from), 'down');
   return { paid: { from: now, cents }, dueCents: cents - beforeCents };
 }

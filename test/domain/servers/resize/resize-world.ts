@@ -34,8 +34,8 @@ export class ResizeWorld {
     return this.region.world;
   }
 
-  /** Creates a region with such hosts, and a server on s1 that runs. */
-  async reset(rooms?: readonly number[]): Promise<void> {
+  /** Creates a region with such hosts, each with room for s2 by default, and a server on s1 that runs. */
+  async reset(rooms: readonly number[] = [3, 2]): Promise<void> {
     await this.region.reset(rooms);
     await this.world.fixtures.addPlans([this.region.regionId], [S2, S3]);
     const { db } = this.world;

@@ -61,11 +61,11 @@ const set = command({
     if (daily && weekly !== undefined) throw new Failure('usage', '--daily cannot be combined with --weekly');
     const { id, name } = await findServer(skerry, server);
     const before = await skerry.backupPolicies.get(id);
-    // Older services have no price.
-    const { price_usd_now: nowUsd = 0, price_usd_cycle: cycleUsd } = before as Partial<BackupPolicy>;
-    const costs = !off && nowUsd > 0;
-    if (costs) await confirm(terminal, yes, describePrice({ name, id, nowUsd, cycleUsd: cycleUsd ?? 0 }));
-    const max_price_usd = maxPrice ?? (costs ? nowUsd : undefined);
+    const { price_usd_now: nowUsd, price_usd_cycle: cycleUsd } = before;
+    const costs = !off && !before.enabled && cycleUsd > 0;
+    if (costs) await confirm(terminal, yes, describePrice({ name, id, nowUsd, cycleUsd }));
+    // The price may rise by a cent between the two calls.
+    const max_price_usd = maxPrice ?? (off ? undefined : nowUsd + 0.01);
     const body = {
       enabled: !off,
       ...omitUndefined({ max_price_usd }),
