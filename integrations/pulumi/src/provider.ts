@@ -149,12 +149,13 @@ export class Provider {
     const [state, given] = [plain(fromStruct(olds)), fromStruct(news)];
     if (preview) return { properties: toStruct(sealed(resource, predict(resource, given, state), given)) };
     // Not the old inputs: after a failed creation, some of them were never applied.
-    const changed = changedInputs(resource, state, plain(given), ignoreChanges);
+    const inputs = plain(given);
+    const changed = changedInputs(resource, state, inputs, ignoreChanges);
     const call = this.#call(timeout);
-    await resource.update(call, id, changed, state);
-    const current = await resource.read(call, id, { ...state, ...plain(given) });
+    await resource.update(call, id, { changed, inputs, state });
+    const current = await resource.read(call, id, { ...state, ...inputs });
     if (current === null) throw new Failure(`${id} no longer exists; run pulumi refresh`);
-    return { properties: toStruct(sealed(resource, { ...plain(given), ...current }, given)) };
+    return { properties: toStruct(sealed(resource, { ...inputs, ...current }, given)) };
   }
 
   async delete({ id, urn, timeout }: DeleteRequest) {

@@ -1,6 +1,6 @@
 /** The schema of the package: Pulumi checks programs with it, and generates SDKs from it. */
 import { RESOURCES } from './resources/index.ts';
-import { FLAG, type Input, type Output, type Shape, TEXT } from './resources/resource.ts';
+import { FLAG, INTEGER, type Input, type Output, type Shape, TEXT } from './resources/resource.ts';
 
 const property = ({ shape, about }: Output) => ({ ...shape, description: about });
 
@@ -34,6 +34,18 @@ const TYPES = {
       delete: { ...FLAG, description: 'Whether the resource cannot be deleted.' },
       rebuild: { ...FLAG, description: 'Servers only: whether the disk cannot be erased.' },
     },
+  },
+  'skerry:index:Backups': {
+    type: 'object',
+    description: 'Backups of a server on a schedule.',
+    properties: {
+      enabled: { ...FLAG, description: 'Whether the server is backed up.' },
+      every: { ...TEXT, description: '`day` or `week`.' },
+      weekday: { ...TEXT, description: 'For weekly backups, such as `sunday`.' },
+      hourUtc: { ...INTEGER, description: 'Hour of the day in UTC in which a backup starts.' },
+      keep: { ...INTEGER, description: 'Number of backups to keep.' },
+    },
+    required: ['enabled'],
   },
   'skerry:index:Rdns': {
     type: 'object',
@@ -76,7 +88,7 @@ export function packageSchema(version: string): string {
     name: 'skerry',
     displayName: 'Skerry',
     version,
-    description: 'Servers, volumes, SSH keys, firewall groups, and snapshots of a Skerry host.',
+    description: 'Servers, volumes, SSH keys, firewall groups, snapshots, and alerts of a Skerry host.',
     keywords: ['category/infrastructure', 'kind/native'],
     license: 'Apache-2.0',
     config: { variables: CONFIG_PROPERTIES },

@@ -126,7 +126,7 @@ describe('skerry export', () => {
       return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolve(one)]));
     };
     try {
-      assert.equal(ids.size, 11);
+      assert.equal(ids.size, 12);
       for (const [name, { type, properties, options }] of Object.entries<JsonBody>(resources)) {
         const kind = type.split(':')[2];
         const stored = await engine.import(kind, name, options.import);

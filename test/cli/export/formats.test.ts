@@ -178,7 +178,7 @@ test('a Pulumi program has the texts of each resource, and only its own referenc
     const text = toProgram(account);
     assertVisible(text);
     const { resources } = parse(text, { version: '1.1' });
-    assert.equal(Object.keys(resources).length, 8);
+    assert.equal(Object.keys(resources).length, 10);
     const byId = new Map(
       Object.entries<JsonBody>(resources).map(([name, one]) => {
         assert.match(name, /^[a-z][a-z0-9_]*$/);
@@ -204,6 +204,11 @@ test('a Pulumi program has the texts of each resource, and only its own referenc
     }
     for (const { id, name, public_key } of account.keys) {
       assert.deepEqual([byId.get(id)?.name, byId.get(id)?.publicKey], [name, public_key]);
+    }
+    for (const { id, name, servers, label_selector } of account.alerts) {
+      const found = byId.get(id) ?? assert.fail();
+      assert.deepEqual([found.name, found.servers], [name, servers?.map(refer)]);
+      assert.deepEqual(found.labelSelector ?? null, label_selector);
     }
   });
 });

@@ -52,7 +52,7 @@ describe('the Pulumi provider without an account', () => {
 
   it('the schema has every resource, with required inputs and references that resolve', async () => {
     const schema = JSON.parse((await engine.raw('GetSchema', { version: 0 })).schema);
-    const kinds = ['Server', 'Volume', 'Snapshot', 'SshKey', 'FirewallGroup'];
+    const kinds = ['Server', 'Volume', 'Snapshot', 'SshKey', 'FirewallGroup', 'Alert'];
     assert.deepEqual(
       Object.keys(schema.resources),
       kinds.map((kind) => `skerry:index:${kind}`),
@@ -91,7 +91,7 @@ describe('the Pulumi provider without an account', () => {
       language === 'yaml' ? [text] : [],
     );
     const { resources } = parse(program);
-    assert.equal(Object.keys(resources).length, 4);
+    assert.equal(Object.keys(resources).length, 5);
     for (const [name, { type, properties }] of Object.entries<JsonBody>(resources)) {
       await engine.check(urnOf(type.split(':')[2], name), properties);
     }

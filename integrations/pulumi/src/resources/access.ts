@@ -66,7 +66,7 @@ export const firewallGroup: Resource = {
     const found = await findOrNull(skerry.firewallGroups.get(id, { signal }));
     return found && groupValues(found);
   },
-  update: async ({ skerry, signal }, id, changed) => {
+  update: async ({ skerry, signal }, id, { changed }) => {
     const body = bodyOf<UpdateFirewallGroup>(changed, ['name', 'defaultAction']);
     if (Object.keys(body).length > 0) await skerry.firewallGroups.update(id, body, { signal });
     if (changed.rules === undefined) return;

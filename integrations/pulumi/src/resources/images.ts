@@ -1,4 +1,4 @@
-/** Images as a program names them: an ID, `debian-13`, or a family for its newest version. */
+/** Images as a program names them: an ID, also of a snapshot, `debian-13`, or a family for its newest version. */
 import type { Image, Server } from '@skerry/sdk';
 import { Failure } from '../rpc/failure.ts';
 import type { Value, Values } from '../rpc/values.ts';
@@ -26,8 +26,12 @@ function isNamed({ type, name, family, version, variant }: Image, text: string):
   return text === family || text === [family, version, variant].filter(Boolean).join('-');
 }
 
-/** The program's name of the image, as long as that image is installed. */
+/**
+ * The program's name of the image, as long as that image is installed. A server made from a snapshot has the
+ * image of the server that the snapshot was made of.
+ */
 export function imageOf({ image }: Server, state: Values): Value {
-  const isNamed = typeof state.image === 'string' && !isImageId(state.image);
-  return isNamed && state.imageId === image ? (state.image ?? image) : image;
+  const { image: given } = state;
+  const isNamed = typeof given === 'string' && (given.startsWith('snap_') || !isImageId(given));
+  return isNamed && state.imageId === image ? given : image;
 }

@@ -3,11 +3,12 @@ import { Failure } from '../rpc/failure.ts';
 import type { CheckFailure, DiffKind, DiffResponse } from '../rpc/protocol.ts';
 import { hasUnknown, isMap, UNKNOWN, type Value, type Values } from '../rpc/values.ts';
 import { firewallGroup, sshKey } from './access.ts';
+import { alert } from './alert.ts';
 import type { Input, Resource, Shape } from './resource.ts';
 import { server } from './server.ts';
 import { snapshot, volume } from './storage.ts';
 
-export const RESOURCES: readonly Resource[] = [server, volume, snapshot, sshKey, firewallGroup];
+export const RESOURCES: readonly Resource[] = [server, volume, snapshot, sshKey, firewallGroup, alert];
 
 /** `urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME` */
 export function resourceOf(urn: string): Resource {
@@ -76,7 +77,10 @@ export function diff(
   ignored: readonly string[],
 ): DiffResponse {
   const diffs = Object.keys(changedInputs(resource, olds, news, ignored));
-  const replaces = diffs.filter((name) => resource.inputs[name]?.change === 'replace');
+  const inPlace = resource.updatedInPlace?.(news) ?? [];
+  const replaces = diffs.filter(
+    (name) => resource.inputs[name]?.change === 'replace' && !inPlace.includes(name),
+  );
   const detailedDiff = Object.fromEntries(
     diffs.map((name) => {
       const verb = olds[name] === undefined || olds[name] === null ? 'ADD' : 'UPDATE';
@@ -124,13 +128,17 @@ export function readInputs({ inputs }: Resource, state: Values, olds: Values | n
     olds === null || Object.keys(olds).length === 0 ? isSet(state[name]) : olds[name] !== undefined,
   );
   return Object.fromEntries(
-    names.map((name) => [name, pick(olds?.[name], state[name] ?? olds?.[name] ?? null)]),
+    names.map((name) => {
+      // Null in the state: it was cleared elsewhere.
+      const current = (Object.hasOwn(state, name) ? state[name] : olds?.[name]) ?? null;
+      return [name, inputs[name]?.compare === 'members' ? pick(olds?.[name], current) : current];
+    }),
   );
 }
 
 /** Of an object, a program sets only some members. */
 function pick(old: Value | undefined, current: Value): Value {
-  if (!isMap(old) || !isMap(current) || !('delete' in current || 'ipv4' in current)) return current;
+  if (!isMap(old) || !isMap(current)) return current;
   return Object.fromEntries(Object.keys(old).map((name) => [name, current[name] ?? null]));
 }
 

@@ -31,6 +31,14 @@ export interface Created {
   readonly state: Values;
 }
 
+export interface Change {
+  /** The inputs that differ. */
+  readonly changed: Values;
+  /** All inputs of the program. */
+  readonly inputs: Values;
+  readonly state: Values;
+}
+
 export interface Resource {
   /** `skerry:index:Server` */
   readonly type: string;
@@ -42,8 +50,9 @@ export interface Resource {
   readonly create: (call: Call, inputs: Values) => Promise<Created>;
   /** Returns all properties that can be read; null if the resource does not exist. */
   readonly read: (call: Call, id: string, state: Values) => Promise<Values | null>;
-  /** `changed` are the inputs that differ. */
-  readonly update: (call: Call, id: string, changed: Values, state: Values) => Promise<void>;
+  readonly update: (call: Call, id: string, change: Change) => Promise<void>;
+  /** Inputs that usually replace the resource, and do not with the other inputs of this program. */
+  readonly updatedInPlace?: (inputs: Values) => readonly string[];
   readonly delete: (call: Call, id: string) => Promise<void>;
 }
 

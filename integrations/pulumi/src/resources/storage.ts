@@ -61,7 +61,7 @@ export const volume: Resource = {
     const found = await findOrNull(skerry.volumes.get(id, { signal }));
     return found && volumeValues(found);
   },
-  update: async (call, id, changed) => {
+  update: async (call, id, { changed }) => {
     const { skerry, signal } = call;
     const body = bodyOf<UpdateVolume>(changed, ['name', 'sizeGb', 'labels', 'protection']);
     if (Object.keys(body).length > 0) await skerry.volumes.update(id, body, { signal });
@@ -126,7 +126,7 @@ export const snapshot: Resource = {
     const found = await findOrNull(skerry.snapshots.get(id, { signal }));
     return found && snapshotValues(found, state);
   },
-  update: async ({ skerry, signal }, id, changed) => {
+  update: async ({ skerry, signal }, id, { changed }) => {
     const body = bodyOf<UpdateSnapshot>(changed, ['name', 'expiresAt', 'labels', 'protection']);
     await skerry.snapshots.update(id, body, { signal });
   },

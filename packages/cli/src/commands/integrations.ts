@@ -22,10 +22,10 @@ const FORMATS = ['hcl', 'ansible', 'pulumi'] as const;
 export const exportAccount = command({
   name: 'export',
   about: 'Write the account as configuration: HCL, an Ansible playbook, or a Pulumi program',
-  help: `Prints servers, volumes, SSH keys, and firewall groups with their rules, labels, reverse DNS, and
-protection. The playbook uses the collection skerry.cloud and changes nothing in this account. The Pulumi
+  help: `Prints servers, volumes, SSH keys, firewall groups, and alerts with their rules, labels, reverse DNS,
+and protection. The playbook uses the collection skerry.cloud and changes nothing in this account. The Pulumi
 program imports the resources. HCL is for reading and as a starting point: no tool of ours reads it. The
-output contains no secrets, and neither user data nor snapshots. HCL and the playbook also have alerts.`,
+output contains no secrets, and neither user data nor snapshots.`,
   operations: [
     'servers.list',
     'volumes.list',

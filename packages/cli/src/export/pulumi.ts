@@ -1,5 +1,5 @@
 /** A Pulumi program in YAML that imports the resources of the account. */
-import type { FirewallGroup, Server, Volume } from '@skerry/sdk';
+import type { Alert, FirewallGroup, Server, Volume } from '@skerry/sdk';
 import { type ExportedAccount, protectionOf, rdnsOf, unlessEmpty } from './account.ts';
 import { toYaml } from './yaml.ts';
 
@@ -20,8 +20,9 @@ class Reference {
   }
 }
 
-export function toProgram({ keys, groups, servers, volumes }: ExportedAccount): string {
-  const names = nameAll({ ssh_key: keys, firewall_group: groups, server: servers, volume: volumes });
+export function toProgram({ keys, groups, servers, volumes, alerts }: ExportedAccount): string {
+  const kinds = { ssh_key: keys, firewall_group: groups, server: servers, volume: volumes, alert: alerts };
+  const names = nameAll(kinds);
   const entry = (kind: string, { id }: { readonly id: string }, properties: object) =>
     [
       names.get(id) ?? id,
@@ -32,6 +33,7 @@ export function toProgram({ keys, groups, servers, volumes }: ExportedAccount): 
     ...groups.map((group) => entry('FirewallGroup', group, groupProperties(group))),
     ...servers.map((server) => entry('Server', server, serverProperties(server, groups, names))),
     ...volumes.map((volume) => entry('Volume', volume, volumeProperties(volume, names))),
+    ...alerts.map((alert) => entry('Alert', alert, alertProperties(alert, names))),
   ]);
   return `${HEADER}${toYaml({ name: 'skerry-account', runtime: 'yaml', resources })}`;
 }
@@ -92,6 +94,17 @@ function volumeProperties(volume: Volume, names: Names): object {
     labels: unlessEmpty(volume.labels),
     protection: protectionOf(volume.protection),
     server: server === null ? undefined : referTo(names, server),
+  };
+}
+
+function alertProperties(alert: Alert, names: Names): object {
+  const { name, metric, window, enabled, label_selector: labelSelector } = alert;
+  return {
+    ...{ name, metric, window, enabled },
+    compare: alert.compare ?? undefined,
+    value: alert.value ?? undefined,
+    servers: alert.servers?.map((server) => referTo(names, server)),
+    labelSelector: labelSelector ?? undefined,
   };
 }
 
