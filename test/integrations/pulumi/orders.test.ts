@@ -107,7 +107,7 @@ describe('orders, backups, resizes, and alerts of the Pulumi provider', () => {
     assert.deepEqual(await engine.plan(await refresh(server), {}), [[], []]);
   });
 
-  it('a resize restarts a running server, and one that is refused changes nothing', async () => {
+  it('a resize restarts a running server, and a refused one changes nothing', async () => {
     await account.api.post(`/servers/${server.id}/start`, {});
     await account.world.settle();
     server = await engine.update(await refresh(server), { plan: 's1' });

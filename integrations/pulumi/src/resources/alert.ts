@@ -14,8 +14,8 @@ export const alert: Resource = {
     metric: {
       shape: TEXT,
       about:
-        '`cpu_pct`, `ram_pct`, `disk_write_bps`, `net_out_bps`, `transfer_pct`, or `unreachable`, which has ' +
-        'neither `compare` nor `value`.',
+        '`cpu_pct`, `ram_pct`, `disk_write_bps`, `net_out_bps`, `transfer_pct`, or `unreachable`, ' +
+        'which has neither `compare` nor `value`.',
       required: true,
       change: 'update',
     },

@@ -1,4 +1,4 @@
-/** Images as a program names them: an ID, also of a snapshot, `debian-13`, or a family for its newest version. */
+/** Images as a program names them: an ID, `debian-13`, a family for its newest version, or a snapshot. */
 import type { Image, Server } from '@skerry/sdk';
 import { Failure } from '../rpc/failure.ts';
 import type { Value, Values } from '../rpc/values.ts';

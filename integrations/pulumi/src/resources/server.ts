@@ -35,8 +35,8 @@ const INPUTS: Readonly<Record<string, Input>> = {
   image: {
     shape: TEXT,
     about:
-      'Image: an ID, a name such as `debian-13`, or a family for its newest version. Or the ID of a snapshot ' +
-      'of the region.',
+      'Image: an ID, a name such as `debian-13`, or a family for its newest version. ' +
+      'Or the ID of a snapshot of the region.',
     required: true,
     change: 'replace',
   },
@@ -104,7 +104,7 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
 };
 
 const ORDERED = ['name', 'plan', 'region', 'sshKeys', 'tags', 'labels', 'billingMonths', 'autoRenew'];
-/** What the service does not return. */
+/** Inputs that the service does not return. */
 const KEPT = ['userData', 'start', 'volumes', 'allowRestart', 'maxPriceUsd'];
 const PATCHED = ['name', 'tags', 'labels', 'autoRenew', 'protection'];
 
