@@ -277,12 +277,7 @@ export async function updateServer(
     | 'updated_at'
   >,
 ): Promise<void> {
-  await tx.run(
-    `update servers
-        set ${assignmentsFor(CHANGEABLE)}
-      where id = $id`,
-    server,
-  );
+  await tx.run(`update servers set ${assignmentsFor(CHANGEABLE)} where id = $id`, server);
 }
 
 export async function setServerRdns(
