@@ -26,6 +26,11 @@ export const ALERT_METRICS = [
 export const ALERT_COMPARISONS = ['gt', 'lt'] as const;
 export const ALERT_WINDOWS = ['5m', '10m', '30m', '1h'] as const;
 
+export const WEEKDAYS = [
+  ...['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'],
+] as const satisfies readonly string[];
+export const BACKUPS_KEPT_MAX = 30;
+
 export const VOLUME_MIN_GB = 10;
 export const VOLUME_MAX_GB = 4_096;
 export const USER_DATA_MAX_BYTES = 64 * 1024;

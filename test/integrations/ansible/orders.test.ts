@@ -35,6 +35,41 @@ describe('orders and resizes of the Ansible module server', { skip: SKIP_SLOW },
     assert.deepEqual([again.changed, again.diff.before], [false, again.diff.after]);
   });
 
+  it('backups are ordered with a server, changed, turned off, and on again for their price', async () => {
+    await account.world.opened.db.run('update plans set backup_percent = 20');
+    const weekly = { every: 'week', weekday: 'sunday', hour_utc: 3 };
+    const wanted = { ...WEB, name: 'kept', state: 'stopped', backups: weekly };
+    assert.equal((await check(wanted)).changed, true);
+    const { server, diff } = await run(wanted);
+    assert.deepEqual([server.price_usd_cycle, diff.after.backups], [8.82, { ...weekly, enabled: true }]);
+    const policy = () => get(`/servers/${server.id}/backup-policy`);
+    const again = await run(wanted);
+    assert.deepEqual([again.changed, again.diff.before], [false, again.diff.after]);
+    const daily = { name: 'kept', backups: { every: 'day', keep: 2 } };
+    const predicted = await check(daily);
+    const keep = { before: predicted.diff.before.backups.keep, after: predicted.diff.after.backups.keep };
+    assert.deepEqual([predicted.changed, keep, (await policy()).keep], [true, { before: 7, after: 2 }, 7]);
+    const changed = await run(daily);
+    assert.deepEqual([changed.changed, changed.server.price_usd_cycle], [true, 8.82]);
+    const off = await run({ name: 'kept', backups: { enabled: false } });
+    assert.deepEqual([off.changed, off.server.price_usd_cycle], [true, 7.35]);
+    const { enabled, every, weekday, hour_utc } = await policy();
+    assert.deepEqual([enabled, every, weekday, hour_utc], [false, 'day', null, 3]);
+    assert.equal((await run({ name: 'kept', backups: { enabled: false } })).changed, false);
+    assert.equal((await run({ name: 'kept', labels: { env: 'prod' } })).diff.after.backups, undefined);
+    const on = await run({ name: 'kept', backups: {}, plan: 's2' });
+    assert.deepEqual([on.changed, on.server.plan, (await policy()).enabled], [true, 's2', true]);
+    for (const [backups, problem] of [
+      [{ every: 'week' }, 'backups: weekly backups require weekday'],
+      [{ weekday: 'sunday' }, 'backups: weekday requires every=week'],
+    ] as const) {
+      const { failed, changed: isChanged, msg } = await run({ name: 'kept', backups });
+      assert.deepEqual([failed, isChanged, msg], [true, false, problem]);
+    }
+    await run({ name: 'kept', state: 'absent' });
+    await account.world.opened.db.run('update plans set backup_percent = 0');
+  });
+
   it('volumes are added to an existing server, and never taken from another one', async () => {
     const logs = await makeVolume('logs');
     const wanted = { name: 'web-1', volumes: ['data', 'logs'] };

@@ -3,6 +3,8 @@
 
 import base64
 
+from ansible_collections.skerry.cloud.plugins.module_utils.backups import (
+    FIELDS as BACKUP_FIELDS, find_policy, merge, set_backups, wanted_backups)
 from ansible_collections.skerry.cloud.plugins.module_utils.client import Failure
 from ansible_collections.skerry.cloud.plugins.module_utils.find import (
     FIREWALL_GROUP, SERVER, SSH_KEY, VOLUME, find_own, named_ids, require_named)
@@ -33,7 +35,12 @@ def manage_server(run):
               for text in run.params['firewall_groups'] or []]
     volumes = [require_named(run, VOLUME, text, 'volumes') for text in run.params['volumes'] or []]
     require_free(found, volumes)
-    server = create(run, groups, volumes) if found is None else update(run, found)
+    backups = wanted_backups(run)
+    policy = find_policy(run, found)
+    server = create(run, groups, volumes, backups) if found is None else update(run, found)
+    if policy is not None:
+        # Before a resize, whose price then contains them.
+        server = set_backups(run, server, policy, backups)
     applied = [] if found is None else apply_groups(run, found, groups)
     if run.params['state'] == 'stopped':
         # A stopped server is not restarted by a resize.
@@ -49,6 +56,10 @@ def manage_server(run):
     if volumes:
         before = dict(before or {}, volumes=attached)
         after['volumes'] = [volume['name'] for volume in volumes]
+    if backups is not None:
+        if policy is not None:
+            before = dict(before, backups=view(policy, BACKUP_FIELDS))
+        after['backups'] = backups if policy is None else merge(policy, backups)
     return {'server': server, 'before': before, 'after': after}
 
 
@@ -102,7 +113,7 @@ def delete(run, found):
     return {'server': None, 'before': before, 'after': None}
 
 
-def create(run, groups, volumes):
+def create(run, groups, volumes, backups):
     body = run.require('server', ('name', 'plan', 'region', 'image', 'ssh_keys'))
     body['image'] = select_image(run.client.list('/images'), body['image'])['id']
     body['ssh_keys'] = named_ids(run, SSH_KEY, body['ssh_keys'], 'ssh_keys')
@@ -112,6 +123,8 @@ def create(run, groups, volumes):
         body['firewall_groups'] = list(dict.fromkeys(group['id'] for group in groups))
     if volumes:
         body['volumes'] = list(dict.fromkeys(volume['id'] for volume in volumes))
+    if backups is not None:
+        body['backups'] = backups
     if run.params['state'] == 'stopped':
         body['start'] = False
     if wanted_protection(run):

@@ -94,6 +94,32 @@ options:
       rebuild:
         description: Whether its disk cannot be replaced by a rebuild.
         type: bool
+  backups:
+    description:
+      - Backs up the server on a schedule. Members that you omit stay unchanged, and a new server gets the
+        defaults of the service.
+      - If backups have a price, it is a part of that of the server. Turning them on charges the rest of the
+        billing cycle, and turning them off returns it to the balance.
+    type: dict
+    suboptions:
+      enabled:
+        description: Whether the server is backed up. Existing backups stay when you turn this off.
+        type: bool
+        default: true
+      every:
+        description: Interval of the backups. The service uses C(day) if you omit it.
+        type: str
+        choices: [day, week]
+      weekday:
+        description: Day of weekly backups. Required with C(week).
+        type: str
+        choices: [sunday, monday, tuesday, wednesday, thursday, friday, saturday]
+      hour_utc:
+        description: Hour of the day in UTC in which a backup starts, from 0 to 23.
+        type: int
+      keep:
+        description: Number of backups to keep. The oldest is deleted when a new one is ready.
+        type: int
   firewall_groups:
     description:
       - Names or IDs of firewall groups to apply to the server. They filter a new server from its first packet
@@ -163,6 +189,11 @@ EXAMPLES = r'''
     plan: s2
     allow_restart: true
 
+- name: Back it up every Sunday, and keep four backups
+  skerry.cloud.server:
+    name: web-1
+    backups: {every: week, weekday: sunday, hour_utc: 3, keep: 4}
+
 - name: Install another image, which erases the disk
   skerry.cloud.server:
     name: web-1
@@ -213,6 +244,7 @@ server:
       type: str
 '''
 
+from ansible_collections.skerry.cloud.plugins.module_utils.backups import BACKUPS
 from ansible_collections.skerry.cloud.plugins.module_utils.module import WAIT_OPTIONS, execute
 from ansible_collections.skerry.cloud.plugins.module_utils.protection import DELETE_AND_REBUILD
 from ansible_collections.skerry.cloud.plugins.module_utils.servers import manage_server
@@ -235,6 +267,7 @@ OPTIONS = dict(
     billing_months={'type': 'int', 'choices': [1, 3, 6, 12]},
     auto_renew={'type': 'bool'},
     protection=DELETE_AND_REBUILD,
+    backups=BACKUPS,
     firewall_groups={'type': 'list', 'elements': 'str'},
     volumes={'type': 'list', 'elements': 'str'},
     renew={'type': 'bool', 'default': False},

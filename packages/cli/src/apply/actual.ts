@@ -14,6 +14,7 @@ import type {
   Volume,
 } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
+import { type BackupsAndPrices, fetchBackups } from './backups.ts';
 import type { Desired } from './desired.ts';
 import { isImage } from './images.ts';
 import {
@@ -36,7 +37,7 @@ export type ActualImage = Pick<
 >;
 type ActualPlan = Pick<Plan, 'id' | 'cycles' | 'available_in'>;
 
-export interface Actual {
+export interface Actual extends Partial<BackupsAndPrices> {
   readonly servers: readonly ActualServer[];
   readonly volumes: readonly ActualVolume[];
   readonly groups: readonly ActualGroup[];
@@ -92,7 +93,9 @@ export async function fetchActual(
   }));
   const { servers, finalDigests, pending } = await resolvePending(skerry, listed);
   const catalog = { images, plans, regions, snapshots };
-  const account = { servers, finalDigests, pending, volumes, groups, keys, alerts, ...catalog };
+  const withBackups = await fetchBackups(skerry, desired, { servers, signal });
+  const listedToo = { volumes, groups, keys, alerts, ...catalog, ...withBackups };
+  const account = { servers, finalDigests, pending, ...listedToo };
   return resize ? { ...account, resizes: await quoteResizes(skerry, desired, { servers, signal }) } : account;
 }
 

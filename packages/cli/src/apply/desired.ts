@@ -1,3 +1,4 @@
+import type { BackupPolicy, CreateServer } from '@skerry/sdk';
 import type { ALERT_COMPARISONS, ALERT_METRICS, ALERT_WINDOWS } from '../limits.ts';
 
 /** The contents of a file. An omitted field is undefined and left unchanged; null clears the value. */
@@ -50,6 +51,8 @@ export interface WantedServer {
   readonly billingMonths: BillingMonths | undefined;
   readonly autoRenew: boolean | undefined;
   readonly protection: DesiredProtection | undefined;
+  /** Undefined: unchanged, and none for a new server. */
+  readonly backups: DesiredBackups | undefined;
   /** False: a new server is not powered on. Others are neither started nor stopped. */
   readonly start: boolean | undefined;
   /** Names of volumes in the file; the same as the `server` of each. */
@@ -62,6 +65,12 @@ export interface DesiredProtection {
   readonly delete?: boolean;
   readonly rebuild?: boolean;
 }
+
+/** As in an order: `{}` backs up. An omitted member is unchanged. */
+export type DesiredBackups = NonNullable<CreateServer['backups']>;
+
+/** All members of a policy that a request can set. */
+export type BackupSettings = Pick<BackupPolicy, 'enabled' | 'every' | 'weekday' | 'hour_utc' | 'keep'>;
 
 export interface UserData {
   readonly base64: string;

@@ -28,6 +28,8 @@ export const apply = command({
     'servers.rebuild',
     'servers.resize',
     'quotes.create',
+    'backup_policies.get',
+    'backup_policies.replace',
     'servers.delete',
     'servers.set_rdns',
     'volumes.list',

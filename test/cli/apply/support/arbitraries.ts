@@ -39,6 +39,10 @@ const userData = fc
   .constantFrom('111111111111', '222222222222')
   .map((digest) => ({ base64: 'aGVsbG8=', digest }));
 const host = fc.option(fc.constantFrom('a.example.org', 'b.example.org'));
+const schedule = fc.constantFrom({}, { every: 'day' }, { every: 'week', weekday: 'sunday' });
+const backups = fc
+  .tuple(schedule, fc.constantFrom({}, { enabled: false }, { enabled: true }, { keep: 3 }, { hour_utc: 5 }))
+  .map(([every, others]) => ({ ...every, ...others }));
 
 const wantedServer = fc.record({
   absent: fc.constant(false as const),
@@ -53,6 +57,7 @@ const wantedServer = fc.record({
   autoRenew: maybe(fc.boolean()),
   // A plan that destroys something protected is refused.
   protection: maybe(fc.constantFrom({ delete: false }, { rebuild: false })),
+  backups: maybe(backups),
   start: maybe(fc.boolean()),
   volumes: fc.constant(undefined),
   rdns: fc.record({ ipv4: maybe(host), ipv6: maybe(host) }),

@@ -6,7 +6,8 @@ import type {
   ActualServer,
   ActualVolume,
 } from '../../../../packages/cli/src/apply/actual.ts';
-import type { WantedServer } from '../../../../packages/cli/src/apply/desired.ts';
+import type { BackupSettings, WantedServer } from '../../../../packages/cli/src/apply/desired.ts';
+import { mergeBackups } from '../../../../packages/cli/src/apply/plan/backups.ts';
 import {
   type Action,
   type Kind,
@@ -14,6 +15,7 @@ import {
   type Plan,
   type PlanItem,
 } from '../../../../packages/cli/src/apply/plan/plan.ts';
+import { createAlert, createServer } from './created.ts';
 
 export interface Step {
   readonly item: PlanItem;
@@ -29,6 +31,8 @@ export function stepsOf({ items }: Plan): Step[] {
     }),
   );
 }
+
+const NO_BACKUPS: BackupSettings = { enabled: false, every: 'day', weekday: null, hour_utc: 0, keep: 7 };
 
 function isIdle(server: ActualServer | undefined): boolean {
   return server?.status === 'running' || server?.status === 'stopped';
@@ -123,12 +127,14 @@ export class Model {
       case 'delete_volume':
         return this.#set({ volumes: volumes.filter((one) => one.id !== act.id) });
       case 'create_server': {
-        const made = this.#server(act, keysOf(act.server));
+        const made = createServer(act, this.#newId('srv'), keysOf(act.server));
         ids.server.set(made.name, made.id);
         const attached = act.volumes.map((name) => id('volume', name));
         for (const one of attached)
           this.#require(this.#attachedTo(one) === null, 'an order takes an attached volume');
         this.#set({ servers: [...servers, made] });
+        const ordered = act.server.backups;
+        this.#setBackups(made.id, ordered ? mergeBackups(ordered, NO_BACKUPS) : NO_BACKUPS);
         for (const one of attached) this.#volume(one, { attached_to: made.id });
         return this;
       }
@@ -142,6 +148,8 @@ export class Model {
         });
       case 'resize_server':
         return this.#change(act.id, { plan: act.plan });
+      case 'set_backups':
+        return this.#setBackups(act.id, act.policy);
       case 'mark_replaced':
         return this.#change(act.id, { labels: act.labels });
       case 'update_server':
@@ -175,12 +183,9 @@ export class Model {
         });
       }
       case 'create_alert': {
-        const { name, metric, compare = 'gt', value = null, window = '5m', enabled = true } = act.alert;
-        const rule = { name, metric, compare: value === null ? null : compare, value, window, enabled };
         const listed = act.alert.servers?.map((one) => id('server', one)) ?? null;
-        const watched = { servers: listed, label_selector: act.alert.labelSelector ?? null };
-        const made = { id: this.#newId('alr'), ...rule, ...watched };
-        ids.alert.set(name, made.id);
+        const made = createAlert(act.alert, this.#newId('alr'), listed);
+        ids.alert.set(made.name, made.id);
         return this.#set({ alerts: [...alerts, made] });
       }
       case 'update_alert': {
@@ -213,31 +218,6 @@ export class Model {
           })),
         });
     }
-  }
-
-  #server(act: Extract<Action, { do: 'create_server' }>, keys: string[]): ActualServer {
-    const { name, plan, region, tags = [], autoRenew = true, protection } = act.server;
-    return {
-      id: this.#newId('srv'),
-      name,
-      status: 'provisioning',
-      suspended_reason: null,
-      plan,
-      region,
-      image: act.image,
-      iso: null,
-      boot: 'disk',
-      disk_gb: 10,
-      ipv4: null,
-      ipv6: null,
-      ssh_keys: keys,
-      tags: [...tags],
-      labels: { ...act.labels },
-      billing_months: act.months,
-      auto_renew: autoRenew,
-      protection: { delete: false, rebuild: false, ...protection },
-      price_usd_cycle: act.priceUsd,
-    };
   }
 
   /** Returns the current addresses: a server that was already running keeps its reverse DNS. */
@@ -277,6 +257,11 @@ export class Model {
     return this.#set({
       servers: this.#actual.servers.map((one) => (one.id === id ? { ...one, ...patch } : one)),
     });
+  }
+
+  #setBackups(id: string, policy: BackupSettings): this {
+    const backups = new Map(this.#actual.backups);
+    return this.#set({ backups: backups.set(id, { ...policy, price_usd_cycle: 0, price_usd_now: 0 }) });
   }
 
   #set(change: Partial<Actual>): this {

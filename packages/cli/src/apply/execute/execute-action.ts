@@ -73,6 +73,12 @@ const HANDLERS: Handlers = {
       await hands.skerry.servers.update(id, others, { signal: hands.signal });
     if (labels) await changeLabels(hands, id, labels);
   },
+  set_backups: async ({ id, policy }, { skerry, actual, signal }) => {
+    // No more than the plan shows.
+    const max_price_usd = actual.backups?.get(id)?.price_usd_now ?? 0;
+    const body = policy.enabled ? { ...policy, max_price_usd } : policy;
+    await skerry.backupPolicies.replace(id, body, { signal });
+  },
   mark_replaced: async ({ id, labels }, hands) => {
     await changeLabels(hands, id, labels);
   },
@@ -219,6 +225,7 @@ function createServerBody(
       auto_renew: server.autoRenew,
       protection: server.protection,
       start: server.start,
+      backups: server.backups,
     }),
     ...(volumes.length > 0 ? { volumes } : {}),
     ...(firewall_groups.length > 0 ? { firewall_groups } : {}),

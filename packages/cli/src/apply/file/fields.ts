@@ -3,8 +3,10 @@ import {
   ALERT_COMPARISONS,
   ALERT_METRICS,
   ALERT_WINDOWS,
+  BACKUPS_KEPT_MAX,
   VOLUME_MAX_GB,
   VOLUME_MIN_GB,
+  WEEKDAYS,
 } from '../../limits.ts';
 import { type Absent, BILLING_MONTHS } from '../desired.ts';
 import { OWN_LABELS } from '../labels.ts';
@@ -45,6 +47,7 @@ const VALUE_MAX = 255;
 const HOST_MAX = 253;
 const KEY_MAX = 8_192;
 const CIDR_MAX = 64;
+const LAST_HOUR = 23;
 
 const nameText = text({ max: NAME_MAX, pattern: /\S/, description: 'a name' });
 const shortText = text({ max: VALUE_MAX });
@@ -134,6 +137,15 @@ const SERVER = unlessAbsent({
   billing_months: optional(oneOf(...BILLING_MONTHS)),
   auto_renew: optional(bool),
   protection: optional(record({ delete: optional(bool), rebuild: optional(bool) })),
+  backups: optional(
+    record({
+      enabled: optional(bool),
+      every: optional(oneOf('day', 'week')),
+      weekday: optional(orNull(oneOf(...WEEKDAYS))),
+      hour_utc: optional(integer(0, LAST_HOUR)),
+      keep: optional(integer(1, BACKUPS_KEPT_MAX)),
+    }),
+  ),
   start: optional(bool),
   volumes: optional(listOf(nameText, { max: VOLUMES_MAX })),
   rdns: optional(record({ ipv4: optional(orNull(hostName)), ipv6: optional(orNull(hostName)) })),

@@ -5,6 +5,7 @@ import { omitUndefined } from '../../lists.ts';
 import type {
   Absent,
   DesiredAlert,
+  DesiredBackups,
   DesiredGroup,
   DesiredKey,
   DesiredServer,
@@ -45,7 +46,8 @@ export const toKey: Converter<ReadKey, DesiredKey> = (read, report, readRelative
 export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, report, readRelative) => {
   if (read.absent) return read;
   const userData = readUserData(read, report, readRelative);
-  if (userData === 'fault') return undefined;
+  const backups = readBackups(read, report);
+  if (userData === 'fault' || backups === 'fault') return undefined;
   return {
     name: read.name,
     absent: false,
@@ -59,6 +61,7 @@ export const toServer: Converter<Absent | ReadServer, DesiredServer> = (read, re
     billingMonths: read.billing_months,
     autoRenew: read.auto_renew,
     protection: read.protection && omitUndefined(read.protection),
+    backups,
     start: read.start,
     volumes: read.volumes && [...new Set(read.volumes)],
     rdns: { ipv4: read.rdns?.ipv4, ipv6: read.rdns?.ipv6 },
@@ -100,6 +103,14 @@ export const toAlert: Converter<Absent | ReadAlert, DesiredAlert> = (read, repor
   const watched = { servers: servers && [...new Set(servers)], labelSelector };
   return { name, absent: false, metric, compare, value, window, ...watched, enabled };
 };
+
+function readBackups({ backups }: ReadServer, report: ReportField): DesiredBackups | undefined | 'fault' {
+  const { every, weekday } = backups ?? {};
+  const isWeekly = every === 'week';
+  if (isWeekly === (weekday !== undefined && weekday !== null)) return backups && omitUndefined(backups);
+  report(['backups', 'weekday'], isWeekly ? 'is required for weekly backups' : 'requires every: week');
+  return 'fault';
+}
 
 type ReadRule = NonNullable<ReadGroup['rules']>[number];
 

@@ -1,10 +1,10 @@
 /** Computes the cost of a plan, in whole cents. Deleted servers are not refunded. */
 import type { Actual } from '../actual.ts';
 import { type Desired, isWanted } from '../desired.ts';
-import type { Plan } from './plan.ts';
+import type { Action, Plan } from './plan.ts';
 
 export interface Cost {
-  /** Charged to the balance immediately: the first cycles of new servers, and larger plans of others. */
+  /** Charged immediately: the first cycles of new servers, and larger plans and backups of others. */
   readonly charged_usd: number;
   /** Monthly cost of the file's servers afterwards, except those that do not renew. */
   readonly monthly_usd: number;
@@ -22,9 +22,13 @@ export function calculateCost(plan: Plan, desired: Desired, actual: Actual, bala
   const resized = plan.items.flatMap(({ actions }) =>
     actions.flatMap((act) => (act.do === 'resize_server' ? (actual.resizes?.get(act.id) ?? []) : [])),
   );
+  const backups = new Map(
+    plan.items.flatMap(({ actions }) => actions.flatMap((act) => priceBackups(act, actual))),
+  );
   const byName = new Map(orders.map((order) => [order.server.name, order]));
   const ordered = orders.reduce((sum, { priceUsd }) => sum + toCents(priceUsd), 0);
-  const charged = resized.reduce((sum, { due_now_usd: due }) => sum + toCents(due ?? 0), ordered);
+  const enlarged = resized.reduce((sum, { due_now_usd: due }) => sum + toCents(due ?? 0), ordered);
+  const charged = [...backups.values()].reduce((sum, { nowUsd }) => sum + toCents(nowUsd), enlarged);
   const wanted = (desired.servers ?? []).filter(isWanted);
   const renewed = wanted.map(({ name, autoRenew }) => {
     const order = byName.get(name);
@@ -33,7 +37,8 @@ export function calculateCost(plan: Plan, desired: Desired, actual: Actual, bala
     if (!renews) return null;
     if (order) return toCents(order.priceUsd) / order.months;
     const renewsUsd = found && (actual.resizes?.get(found.id)?.renews_usd ?? found.price_usd_cycle);
-    return found ? toCents(renewsUsd ?? 0) / found.billing_months : 0;
+    const cents = toCents(renewsUsd ?? 0) + toCents(backups.get(found?.id ?? '')?.cycleUsd ?? 0);
+    return found ? cents / found.billing_months : 0;
   });
   const monthly = renewed.reduce<number>((sum, centsAMonth) => sum + (centsAMonth ?? 0), 0);
   return {
@@ -44,6 +49,19 @@ export function calculateCost(plan: Plan, desired: Desired, actual: Actual, bala
     balance_usd: balanceUsd,
     balance_after_usd: balanceUsd === null ? null : (toCents(balanceUsd) - charged) / 100,
   };
+}
+
+/** The charge for the rest of the cycle, and the change of the price of a cycle. Refunds are not counted. */
+function priceBackups(act: Action, { backups }: Actual): [id: string, price: BackupPrice][] {
+  const found = act.do === 'set_backups' ? backups?.get(act.id) : undefined;
+  if (act.do !== 'set_backups' || !found || act.policy.enabled === found.enabled) return [];
+  const { price_usd_now: nowUsd, price_usd_cycle: cycleUsd } = found;
+  return [[act.id, act.policy.enabled ? { nowUsd, cycleUsd } : { nowUsd: 0, cycleUsd: -cycleUsd }]];
+}
+
+interface BackupPrice {
+  readonly nowUsd: number;
+  readonly cycleUsd: number;
 }
 
 function toCents(usd: number): number {

@@ -1,5 +1,6 @@
 /** Compares a server's disk: its user data, and its image, which a file names by ID, version, or family. */
 import type { Actual, ActualImage, ActualServer, ActualVolume } from '../actual.ts';
+import { orderKey } from '../backups.ts';
 import { type Desired, isWanted, type Placed, type WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { isImageId, matchesImage, namedSnapshots } from '../images.ts';
@@ -49,10 +50,19 @@ export function orderServer(
             .filter((group) => isWanted(group) && group.servers?.includes(wanted.name))
             .map(({ name }) => name),
           months: price.billing_months,
-          priceUsd: price.price_usd,
+          priceUsd: orderPrice(wanted, price, actual),
         } as const)
       : undefined;
   return { action, image: image?.title ?? wanted.image, faults };
+}
+
+function orderPrice(
+  { plan, region, backups }: WantedServer,
+  { billing_months: months, price_usd: usd }: Actual['plans'][number]['cycles'][number],
+  { pricesWithBackups }: Actual,
+): number {
+  const isBackedUp = backups !== undefined && backups.enabled !== false;
+  return (isBackedUp && pricesWithBackups?.get(orderKey(plan, region, months))) || usd;
 }
 
 /** Names of the volumes that are attached with the order: they are new, or not attached. */

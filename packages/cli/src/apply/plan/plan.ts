@@ -1,6 +1,14 @@
 /** A plan as data: shown to a person, run by execute/, and run on a model by a test. */
 import type { CreateServer, UpdateAlert, UpdateServer, UpdateVolume } from '@skerry/sdk';
-import type { DesiredKey, Rule, WantedAlert, WantedGroup, WantedServer, WantedVolume } from '../desired.ts';
+import type {
+  BackupSettings,
+  DesiredKey,
+  Rule,
+  WantedAlert,
+  WantedGroup,
+  WantedServer,
+  WantedVolume,
+} from '../desired.ts';
 import type { Fault } from '../faults.ts';
 
 /** Resources have the names from the file; a server has its ID where a name could be ambiguous. */
@@ -16,6 +24,7 @@ export type Action =
   | { readonly do: 'create_volume'; readonly volume: WantedVolume }
   | { readonly do: 'update_volume'; readonly volume: string; readonly patch: UpdateVolume }
   | { readonly do: 'update_server'; readonly id: string; readonly patch: UpdateServer }
+  | { readonly do: 'set_backups'; readonly id: string; readonly policy: BackupSettings }
   /** Runs before the replacement is created, so that a run after an interruption can tell the two apart. */
   | { readonly do: 'mark_replaced'; readonly id: string; readonly labels: Labels }
   | {
@@ -90,7 +99,7 @@ export const PHASES: readonly (readonly Action['do'][])[] = [
   ['create_key'],
   ['create_group', 'update_group', 'replace_rules'],
   ['create_volume', 'update_volume'],
-  ['update_server', 'mark_replaced'],
+  ['update_server', 'mark_replaced', 'set_backups'],
   ['settle_server'],
   ['resize_server'],
   ['create_server', 'rebuild_server'],

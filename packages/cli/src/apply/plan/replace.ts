@@ -1,8 +1,10 @@
 /** Replaces an existing server: decides which of its settings the new one takes over. */
 import type { Quote } from '@skerry/sdk';
 import type { ActualServer } from '../actual.ts';
+import type { ActualBackups } from '../backups.ts';
 import type { Placed, WantedServer } from '../desired.ts';
 import { REPLACED_LABEL, USER_DATA_LABEL, userLabels } from '../labels.ts';
+import { mergeBackups } from './backups.ts';
 import { orderServer } from './install.ts';
 import { changeOf } from './plan.ts';
 import {
@@ -47,7 +49,7 @@ function resizeServer(
     const message = `cannot be resized to plan ${plan}: ${refusal.message}`;
     return { items: [], faults: [{ place: `${wanted.place}.plan`, message, exit: 'refused' }], notes: [] };
   }
-  const others = changeServer(wanted, { ...found, plan }, context);
+  const others = changeServer(wanted, { ...found, plan }, context, true);
   const restarts = found.status === 'running' ? ', and the server restarts' : '';
   const reason = `plan: ${found.plan} → ${plan}; the disk keeps its size${restarts}`;
   const action = { do: 'resize_server', id: found.id, plan } as const;
@@ -64,7 +66,7 @@ function replaceServer(
 ): ServerComparison {
   const { name } = wanted;
   const { actual, desired, own } = context;
-  const replacement = inheritSettings(wanted, found);
+  const replacement = inheritSettings(wanted, found, actual.backups?.get(found.id));
   const months = wanted.billingMonths ?? found.billing_months;
   const order = orderServer(replacement, actual, desired, months);
   const faults = [...order.faults, ...suspendedFaults(wanted, found, false)];
@@ -93,12 +95,17 @@ function replaceServer(
 }
 
 /** A replacement keeps the settings that the file omits. */
-function inheritSettings(wanted: Placed<WantedServer>, old: ActualServer): Placed<WantedServer> {
+function inheritSettings(
+  wanted: Placed<WantedServer>,
+  old: ActualServer,
+  backups: ActualBackups | undefined,
+): Placed<WantedServer> {
   return {
     ...withRdns(wanted, old, null),
     tags: wanted.tags ?? old.tags,
     labels: wanted.labels ?? userLabels(old.labels),
     autoRenew: wanted.autoRenew ?? old.auto_renew,
+    backups: wanted.backups && backups ? mergeBackups(wanted.backups, backups) : wanted.backups,
     // The successor of a server that runs must run.
     start: old.status === 'stopped' ? wanted.start : undefined,
     // A service before API 1.7 has no protection.
@@ -143,6 +150,9 @@ function describeLeftBehind(wanted: WantedServer, old: ActualServer): string[] {
             ? 'installed without user data: the file has none, and the current user data cannot be read'
             : `the user data of the installation (${digest}) is not in the file and is not carried over`,
         ]
+      : []),
+    ...(wanted.backups === undefined
+      ? ['its backup policy is not carried over: the file has no backups']
       : []),
     ...(names > 0 ? [`reverse DNS of ${names} more IPv6 addresses is not carried over`] : []),
   ];

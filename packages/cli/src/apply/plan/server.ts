@@ -4,6 +4,7 @@ import type { Actual, ActualServer } from '../actual.ts';
 import type { Desired, Placed, WantedServer } from '../desired.ts';
 import type { Fault } from '../faults.ts';
 import { labelsAfterInstall, managedLabels } from '../labels.ts';
+import { changeBackups } from './backups.ts';
 import { compareInstall } from './install.ts';
 import { type Action, type Comparison, changeOf, type Labels, type Rdns } from './plan.ts';
 import { protectionChanges } from './protection.ts';
@@ -22,14 +23,17 @@ export function changeServer(
   wanted: Placed<WantedServer>,
   found: ActualServer,
   context: CompareContext,
+  resizes = false,
 ): ServerComparison {
   const { name } = wanted;
   const install = compareInstall(wanted, found, context.actual);
   const { image } = install;
   const rdns = diffRdns(wanted, found);
   const { patch, reasons } = createPatch(wanted, found, context.desired.project);
-  const changes = [...install.reasons, ...reasons, ...rdnsReasons(rdns, found)];
-  const notes = [...collectNotes(wanted, found, context.keys, image === undefined), ...install.notes];
+  const backups = changeBackups(wanted, found.id, context.actual.backups?.get(found.id), resizes);
+  const changes = [...install.reasons, ...reasons, ...backups.reasons, ...rdnsReasons(rdns, found)];
+  const noted = [...install.notes, ...backups.notes];
+  const notes = [...collectNotes(wanted, found, context.keys, image === undefined), ...noted];
   const isBusy = found.status === 'provisioning' || found.status === 'installing';
   const wait: Action = { do: 'wait_server', server: name };
   if (changes.length === 0) {
@@ -57,6 +61,7 @@ export function changeServer(
     destroys: image === undefined ? null : `the disk of server ${name}`,
     actions: [
       ...(reasons.length > 0 ? [{ do: 'update_server', id: found.id, patch } as const] : []),
+      ...backups.actions,
       ...rebuild,
       ...(waits ? [wait] : []),
       ...rdnsActions(name, rdns),

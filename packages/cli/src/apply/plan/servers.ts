@@ -123,6 +123,7 @@ function createItem(wanted: Placed<WantedServer>, context: CompareContext): Omit
     changeType: 'create',
     reasons: [
       `plan ${plan} in ${region} with ${image}, ${months} paid in advance`,
+      ...(wanted.backups && wanted.backups.enabled !== false ? ['it is backed up'] : []),
       ...(wanted.start === false ? ['it is not started'] : []),
     ],
     actions: [action, { do: 'wait_server', server: name }, ...rdnsActions(name, diffRdns(wanted, null))],

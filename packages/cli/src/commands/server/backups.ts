@@ -3,13 +3,11 @@ import type { BackupPolicy, SetBackupPolicy } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
+import { BACKUPS_KEPT_MAX, WEEKDAYS } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, decimal, flag, integer, text } from '../../options.ts';
 import { type Column, fields, formatTime, formatUsd } from '../../output/format.ts';
 import { confirm, YES_OPTION } from '../../terminal/terminal.ts';
-
-const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
-const KEPT_MAX = 30;
 
 const COLUMNS: readonly Column<BackupPolicy>[] = [
   ...fields<BackupPolicy>('server', 'enabled', 'every', 'weekday', 'hour_utc', 'keep'),
@@ -48,7 +46,7 @@ const set = command({
     daily: flag('Back up every day'),
     weekly: text('day', 'Back up every week on this day', { choices: WEEKDAYS }),
     hour: integer('hour', 'Hour of the day in UTC in which a backup starts', { min: 0, max: 23 }),
-    keep: integer('number', 'Number of backups to keep', { min: 1, max: KEPT_MAX }),
+    keep: integer('number', 'Number of backups to keep', { min: 1, max: BACKUPS_KEPT_MAX }),
     off: flag('Stop backing up'),
     maxPrice: decimal('usd', 'Charge nothing if turning backups on costs more now, in US dollars', {
       min: 0,
