@@ -36,3 +36,6 @@ export const VOLUME_MAX_GB = 4_096;
 export const USER_DATA_MAX_BYTES = 64 * 1024;
 export const IMAGE_MAX_BYTES = 4 * 1024 ** 3;
 export const IMAGE_UPLOADS_MAX = 2;
+
+/** A price of the rest of a cycle may rise by a cent between reading it and paying it. */
+export const ROUNDING_USD = 0.01;

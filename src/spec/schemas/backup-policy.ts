@@ -44,8 +44,8 @@ export const BackupPolicy = Type.Object({
   price_usd_now: {
     ...Usd,
     description:
-      'The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled. Rounding ' +
-      'may raise it by a cent from one moment to the next.',
+      'The amount that enabling them now would charge, for the rest of the cycle. 0 while enabled. ' +
+      'Rounding may raise it by a cent from one moment to the next.',
   },
   last: nullable({
     ...Type.Object({ status: oneOf(BACKUP_STATUSES), at: Time }),

@@ -13,7 +13,7 @@ export async function setServerIso(
   await tx.run(`update servers set ${assignmentsFor(ISO)} where id = $id`, server);
 }
 
-/** Whether the image is in the drive of a server. One that is being deleted can no longer eject it. */
+/** Whether the image is in the drive of a server. A server that is being deleted can no longer eject it. */
 export async function isInsertedImage(tx: Sql, id: string): Promise<boolean> {
   const sql = `select from servers where iso_image_id = $1 and status <> 'destroying' limit 1`;
   return (await tx.row(sql, [id])) !== undefined;

@@ -54,7 +54,8 @@ def set_backups(run, server, policy, wanted):
         return server
     if body['enabled']:
         # Charges no more than the price at the start of this task.
-        body['max_price_usd'] = policy['price_usd_now']
+        # It may rise by a cent before it is charged.
+        body['max_price_usd'] = round(policy['price_usd_now'] + 0.01, 2)
     run.change(None, lambda: run.client.put(policy_path(server), body))
     return server if run.module.check_mode else run.client.get(SERVER.path(server['id']))
 

@@ -122,7 +122,7 @@ export async function refundFirstCycle(
   now: Date,
 ): Promise<void> {
   const fact = `refund:${server.id}:1`;
-  // What the token spent. Someone else may have paid for backups since.
+  // The token gets back its own spending. Someone else may have paid for backups since.
   const ordered = await findTransferOfFact(tx, `cycle:${server.id}:1`);
   await returnCharge(tx, { serverId: server.id, cents: ordered?.amount_cents ?? cents, fact });
   await credit(

@@ -1,4 +1,4 @@
-/** What comes back with a lost host is what was paid for the rest of the cycle, backups included. */
+/** A lost host returns the amount that was paid for the rest of the cycle, backups included. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { refundUnusedTime } from '../../../../src/domain/servers/billing/charge.ts';

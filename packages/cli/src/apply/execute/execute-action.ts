@@ -9,6 +9,7 @@ import {
   type RebuildServer,
 } from '@skerry/sdk';
 import { nullIf } from '../../find.ts';
+import { ROUNDING_USD } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import type { WantedServer } from '../desired.ts';
 import { mergeLabels, updateLabels, userDataDigest, withPending } from '../labels.ts';
@@ -75,7 +76,7 @@ const HANDLERS: Handlers = {
   },
   set_backups: async ({ id, policy }, { skerry, actual, signal }) => {
     // No more than the plan shows.
-    const max_price_usd = actual.backups?.get(id)?.price_usd_now ?? 0;
+    const max_price_usd = (actual.backups?.get(id)?.price_usd_now ?? 0) + ROUNDING_USD;
     const body = policy.enabled ? { ...policy, max_price_usd } : policy;
     await skerry.backupPolicies.replace(id, body, { signal });
   },

@@ -3,7 +3,7 @@ import type { BackupPolicy, SetBackupPolicy } from '@skerry/sdk';
 import { type Command, command } from '../../command.ts';
 import { Failure } from '../../exit-codes.ts';
 import { FIND_SERVER, findServer } from '../../find.ts';
-import { BACKUPS_KEPT_MAX, WEEKDAYS } from '../../limits.ts';
+import { BACKUPS_KEPT_MAX, ROUNDING_USD, WEEKDAYS } from '../../limits.ts';
 import { omitUndefined } from '../../lists.ts';
 import { arg, decimal, flag, integer, text } from '../../options.ts';
 import { type Column, fields, formatTime, formatUsd } from '../../output/format.ts';
@@ -62,8 +62,7 @@ const set = command({
     const { price_usd_now: nowUsd, price_usd_cycle: cycleUsd } = before;
     const costs = !off && !before.enabled && cycleUsd > 0;
     if (costs) await confirm(terminal, yes, describePrice({ name, id, nowUsd, cycleUsd }));
-    // The price may rise by a cent between the two calls.
-    const max_price_usd = maxPrice ?? (off ? undefined : nowUsd + 0.01);
+    const max_price_usd = maxPrice ?? (off ? undefined : nowUsd + ROUNDING_USD);
     const body = {
       enabled: !off,
       ...omitUndefined({ max_price_usd }),
