@@ -157,6 +157,17 @@ describe('the budget of a limited token', () => {
     assert.equal((await token.api.post('/servers', order)).status, 201);
   });
 
+  it('backups that another token pays for do not come back to the cap', async () => {
+    await world.opened.db.run(`update plans set backup_percent = 100 where id = 's1'`);
+    const token = await limited(api, { spend_usd: 2 * price });
+    const [, unused] = [await token.api.post('/servers', order), await token.api.post('/servers', order)];
+    const { id } = unused.body;
+    assert.equal((await api.put(`/servers/${id}/backup-policy`, { enabled: true })).status, 200);
+    assert.equal((await api.delete(`/servers/${id}`)).body.refund_usd, 2 * price);
+    assert.equal(await spentBy(token.id), price);
+    await world.opened.db.run(`update plans set backup_percent = 0 where id = 's1'`);
+  });
+
   it('the counters are those of the servers that exist', async () => {
     const broken = (await verify({ db: world.opened.db })).filter((result) => result.broken > 0n);
     assert.deepEqual(broken, []);
