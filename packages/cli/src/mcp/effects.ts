@@ -40,7 +40,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'servers.delete': destroys((name) => `delete ${name} and all data on its disk`),
   'servers.resize': CHANGES,
   'servers.insert_iso': CHANGES,
-  'servers.eject_iso': CHANGES,
+  'servers.eject_iso': mayDestroy((name) => `eject the ISO image of ${name}, even if its system uses it`),
   'images.delete': destroys((name) => `delete ${name}`),
   'ssh_keys.create': ADDS,
   'ssh_keys.delete': destroys((name) => `delete ${name}`),

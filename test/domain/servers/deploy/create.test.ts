@@ -128,6 +128,8 @@ describe('createServer', () => {
       plan: 's1',
       region: 'par',
       image: official,
+      iso: null,
+      boot: 'disk',
       disk_gb: 10,
       ipv4: null,
       ipv6: null,

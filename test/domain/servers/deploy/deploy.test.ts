@@ -127,6 +127,8 @@ describe('a deploy', () => {
       plan: 's2',
       region: regionId,
       image: formatId('image', server.image_id),
+      iso: null,
+      boot: 'disk',
       disk_gb: server.disk_gb,
       ipv4: null,
       ipv6: null,
