@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { loseHost as giveUpHost } from '../../../src/domain/inventory/lost-hosts.ts';
 import { moveEverythingOff, moveServer } from '../../../src/domain/servers/moves/queue.ts';
+import { isoFile } from '../../support/iso.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { topUp, type World } from '../../support/world.ts';
@@ -23,7 +24,9 @@ export async function createHistory(world: World): Promise<void> {
     await deploy(customer, { ...DEPLOY, ...server });
   }
   await world.settle();
-  await createStoredData(V1Client.forUrl(world.url, await createApiToken(customer, 'write')));
+  const api = V1Client.forUrl(world.url, await createApiToken(customer, 'write'));
+  await createStoredData(api);
+  await insertIso(world, api);
   await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 1000 });
   await deploy(customer, DEPLOY);
   await world.advance(3600);
@@ -104,6 +107,18 @@ async function createStoredData(api: V1Client): Promise<void> {
     responses.map(({ status }) => status),
     [201, 200, 201, 201, 201, 201, 200, 201],
   );
+}
+
+/** Inserts an uploaded image into the server that stays where it is. */
+async function insertIso(world: World, api: V1Client): Promise<void> {
+  const body = new FormData();
+  for (const name of ['name', 'version']) body.append(name, '1');
+  body.append('file', new Blob([new Uint8Array(isoFile())]), 'image.iso');
+  const init = { method: 'POST', body, headers: { authorization: `Bearer ${api.token}` } };
+  const { id: image } = (await (await fetch(`${world.url}/v1/images`, init)).json()) as { id: string };
+  const [server] = (await api.get('/servers?filter[region]=zrh')).body.data;
+  const inserted = await api.put(`/servers/${server.id}/iso`, { image });
+  assert.equal(inserted.status, 202, inserted.text);
 }
 
 async function deploy(customer: SessionClient, fields: typeof DEPLOY): Promise<void> {

@@ -101,6 +101,10 @@ const BREAKS: Record<string, readonly string[]> = {
        select gen_random_uuid(), id, 'provision', 'ensure', now(), now(), now() from servers
        on conflict do nothing`,
   ],
+  'inserted ISO images exist': [
+    `update images i set customer_id = gen_random_uuid() from servers s where s.iso_image_id = i.id`,
+    `update images i set deleted_at = now() from servers s where s.iso_image_id = i.id`,
+  ],
   'servers have the text of their keys': [`update servers set ssh_keys = array[gen_random_uuid()]`],
   'server counts are right': [`update balances set servers = servers + 1`],
   'install secrets are deleted': [
@@ -233,7 +237,7 @@ const BREAKS: Record<string, readonly string[]> = {
 describe('verify', () => {
   let world: World;
   before(async () => {
-    world = await startWorld({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' });
+    world = await startWorld({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true', SKERRY_RATE_CAPACITY: '1000' });
     await createHistory(world);
     // The violations take locks that workers would wait for.
     await world.runner.stop();
