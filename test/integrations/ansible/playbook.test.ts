@@ -89,7 +89,10 @@ describe('Ansible with the collection', { skip: SKIP_SLOW }, () => {
       { variables: { token, url: world.url }, defaults, env: { SKERRY_TOKEN: '', SKERRY_API_URL: '' } },
     );
     assert.match(results.unknown.msg, /plan: \w+\. \(422 unprocessable, req_/);
-    assert.match(results.fixed.msg, /^cannot change plan of an existing server: plan is s1, not s2$/);
+    assert.match(
+      results.fixed.msg,
+      /^cannot change plan of a running server: plan is s1, not s2; set allow_restart=true/,
+    );
     assert.match(results.wrong.msg, /\(401 unauthenticated, req_/);
     assert.deepEqual(results.predicted.diff.before.labels, { project: 'shop', role: 'web' });
     assert.deepEqual(

@@ -39,6 +39,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       start: true,
       firewall_groups: [group.applied],
       volumes: [volume.ordered],
+      backups: { every: 'week', weekday: 'sunday', hour_utc: 3, keep: 4 },
       quote: quote.order,
       max_price_usd: 1_000,
     },
@@ -194,7 +195,7 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
   'backup_policies.get': ({ server }) => caseFor('server', server.running),
   'backup_policies.replace': ({ server }) =>
     caseFor('server', server.running, {
-      body: { enabled: true, every: 'week', weekday: 'sunday', hour_utc: 3, keep: 4 },
+      body: { enabled: true, every: 'week', weekday: 'sunday', hour_utc: 3, keep: 4, max_price_usd: 5 },
     }),
   'snapshots.update': ({ snapshot }) =>
     caseFor('snapshot', snapshot, {

@@ -113,9 +113,9 @@ describe('an id of another customer', () => {
       [headers.get('x-request-id')],
     );
     if (!route.audit) return assert.deepEqual(rows, [], route.id);
-    // An order also attaches its volumes.
+    // An order also attaches its volumes, and sets its backups.
     const [row = {}, ...more] = rows.filter(
-      ({ resource }) => route.id !== 'servers.create' || resource?.startsWith('srv_'),
+      ({ action }) => route.id !== 'servers.create' || action === route.audit,
     );
     assert.deepEqual(more, [], route.id);
     const { action, result, actor_session, ip_country } = row;
