@@ -104,7 +104,7 @@ describe('the HTTP client of the Ansible collection', { skip: SKIP_SLOW }, () =>
 
   it('keeps waiting for a server while the service is unavailable', async () => {
     const server = {
-      ...{ id: 'srv_1', object: 'server', name: 'web-1', ipv4: null, ipv6: null },
+      ...{ id: 'srv_1', object: 'server', name: 'web-1', plan: 's1', ipv4: null, ipv6: null },
       ssh_keys: [],
     };
     const image = { id: 'img_1', type: 'official', family: 'debian', version: '13', variant: null };
