@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UPLOAD } from '../../http/v1/contract/estate.ts';
 import { MULTIPART } from '../../http/v1/upload-world.ts';
+import type { JsonBody } from '../../support/v1-client.ts';
 import { type ExampleAccount, expectOk } from './example-account.ts';
 
 export interface ExampleSetup {
@@ -33,9 +34,14 @@ export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
       await expectOk(api.patch(`/firewall/groups/${named.web}`, { applied_to: [named['web-1']] }));
     },
   },
-  'image delete': {
-    before: async ({ api }) => {
-      await expectOk(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }));
+  'image delete': { before: async (account) => void (await upload(account)) },
+  'server insert-iso': { before: async (account) => void (await upload(account)) },
+  'server eject-iso': {
+    before: async (account) => {
+      const { api, named, world } = account;
+      const { id: image } = await upload(account);
+      await expectOk(api.put(`/servers/${named['web-1']}/iso`, { image }));
+      await world.settle();
     },
   },
   apply: {
@@ -49,6 +55,10 @@ export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
 
 /** Commands whose example is not run, with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {};
+
+async function upload({ api }: ExampleAccount): Promise<JsonBody> {
+  return await expectOk(api.raw('POST', '/images', UPLOAD, { headers: MULTIPART }));
+}
 
 async function runAndSettle(
   { create, named, world }: ExampleAccount,

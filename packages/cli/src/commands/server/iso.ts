@@ -22,7 +22,7 @@ const insert = command({
     ...WAIT_OPTIONS,
   },
   columns: SERVER_COLUMNS,
-  example: 'skerry server insert-iso web-1 --image rescue-cd',
+  example: 'skerry server insert-iso web-1 --image rescue',
   run: async (context, { server, image, ...waits }) => {
     const { skerry } = context;
     const { id } = await findServer(skerry, server);
