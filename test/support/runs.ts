@@ -24,7 +24,10 @@ export function byLevel<T>(values: Record<TestLevel, T>): T {
 /** The rotation of this run, from SKERRY_TEST_ROTATION or random. Failures print it. */
 export const ROTATION = Number(process.env.SKERRY_TEST_ROTATION ?? Math.floor(Math.random() * 1_000_000));
 
-/** Files take turns by the remainder of 2 or 3. By the same one, a file would always run the same items. */
+/**
+ * `test:full` chooses files by the remainder of this number. If items used the same remainder, a file would
+ * run the same items each time.
+ */
 const ITEM_ROTATION = Math.floor(ROTATION / 6);
 
 /** Returns every item of a long list in `test:full`, and every Nth item, rotating, in `npm test`. */
