@@ -1,7 +1,7 @@
 /** The host's side: serves its compute driver to the control plane, and to no one else. */
 import { once } from 'node:events';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { logFault } from '../../../kernel/faults/fault-log.ts';
 import type { Logger } from '../../../kernel/logger.ts';
@@ -59,6 +59,11 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
   });
   server.maxConnections = CONNECTIONS_MAX;
   membership.onChange((identity) => server.setSecureContext(tlsOptions(identity)));
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => {
     session.on('error', () => session.destroy());
@@ -82,7 +87,7 @@ export async function startHostServer(options: HostServerOptions): Promise<HostS
     get connections() {
       return sessions.size;
     },
-    close: () => closeServer(server, sessions),
+    close: () => closeServer(server, sessions, sockets),
   };
 }
 
@@ -104,9 +109,12 @@ async function admit(
 async function closeServer(
   server: Http2SecureServer,
   sessions: ReadonlySet<ServerHttp2Session>,
+  sockets: ReadonlySet<Socket>,
 ): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   for (const session of sessions) session.destroy();
+  // A handshake under way has no session yet, and the server would wait for it.
+  for (const socket of sockets) socket.destroy();
   await closed;
 }

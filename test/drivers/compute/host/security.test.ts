@@ -188,6 +188,16 @@ describe('a host', () => {
     await withTimeout(once(stranger, 'close'), 30_000);
   });
 
+  it('a host that stops does not wait for a handshake', async () => {
+    const stopping = await hostWorld(simulated.driver);
+    const stranger = connectTcp(stopping.server.port, '127.0.0.1');
+    await once(stranger, 'connect');
+    // Accepted after the stranger.
+    await stopping.driver.list();
+    stopping.driver.close();
+    await withTimeout(Promise.all([once(stranger, 'close'), stopping.close()]), 4_000);
+  });
+
   it('a driver connects again after its host restarted', async () => {
     await world.driver.list();
     await world.restart();
