@@ -55,7 +55,8 @@ async function openSide(root: string, folder: string): Promise<Side> {
   await db.run(
     `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
      select '10.0.100.0'::inet + i, block_id, region_id, gateway, free_from
-       from (select * from ipv4_addresses where region_id = 'aaa' limit 1) one, generate_series(1, $1::int) i`,
+       from (select * from ipv4_addresses where region_id = 'aaa' limit 1) one,
+            generate_series(1, $1::int) i`,
     [ADDRESSES],
   );
   await db.run(
