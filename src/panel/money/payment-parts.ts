@@ -44,7 +44,7 @@ ${data.more_parts > 0 && html`<p class="soft">And ${data.more_parts} more.</p>`}
 function transaction(txid: string, explorer: PaymentData['explorer']): Html {
   const id = html`<code class="copy txid" data-copy title="${txid}">${txid}</code>`;
   if (explorer === null) return id;
-  return html`${id} <a href="${explorer(txid)}" rel="noreferrer noopener">View in explorer</a>`;
+  return html`${id} <a href="${explorer(txid)}" rel="noreferrer noopener">Explorer</a>`;
 }
 
 /** `1 of 6`; once there are enough, `confirmed (6 required)`. */

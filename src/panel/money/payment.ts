@@ -32,13 +32,18 @@ export function paymentView(data: PaymentData): View {
     body: html`<p>${topupStatusBadge(status)}</p>
 ${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}
+${
+  data.order &&
+  status !== 'confirmed' &&
+  html`<p>This top-up is for your order. <a href="${data.order.path}">Back to the order</a></p>`
+}
 ${status === 'waiting' && howToPay(data)}
+${data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url)}
 ${data.missing && status !== 'error' && remainderSection(data, data.missing)}
 ${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
 ${data.parts.length > 0 && section('Payments', paymentsTable(data))}
 ${section('Details', topupDetails(data))}
-${status === 'waiting' && cancelSection(data.forms)}
-${data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url)}`,
+${status === 'waiting' && cancelSection(data.forms)}`,
   };
 }
 

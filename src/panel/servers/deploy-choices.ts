@@ -50,7 +50,9 @@ export function planChoices(data: DeployData, fields: Fields): Html {
 function prices({ id, cycles, price_usd_month }: Plan, { monthUsd, chosen }: DeployData): Html {
   const cycle = cycles.find(({ billing_months: months }) => months === chosen.months);
   const term =
-    cycle && chosen.months > 1 && html`, ${usd(cycle.price_usd)} for ${formatMonths(chosen.months)}`;
+    cycle &&
+    chosen.months > 1 &&
+    html` <small>${usd(cycle.price_usd)} for ${formatMonths(chosen.months)}</small>`;
   return html`${usd(monthUsd.get(id) ?? price_usd_month)} per month${term}`;
 }
 

@@ -43,7 +43,7 @@ describe('the page that orders a server', () => {
     assert.match(text, /s2 in Zurich, 12 months Total \$88\.20 \(\$7\.35 per month, 50% off\)/);
     assert.match(text, /Current balance \$30\.00 You’re short by \$58\.20/);
     assert.match(page.text, /formaction="\/servers\/new\/topup" formnovalidate>Top up \$58\.20<\/button>/);
-    assert.match(text, /s1 \$3\.68 per month, \$44\.10 for 12 months .* In stock: /);
+    assert.match(text, /s1 \$3\.68 per month \$44\.10 for 12 months .* In stock: /);
   });
 
   it('the deploy page offers no deprecated images and preselects the only key', async () => {
