@@ -1,4 +1,4 @@
-/** What the page of a top-up shows. */
+/** The data of a top-up's page. */
 import type { Topup } from '../../spec/schemas/topup.ts';
 import type { ReversalFate, SessionTopupStatus } from '../../spec/states.ts';
 import type { FormContext } from '../parts/form.ts';

@@ -107,7 +107,7 @@ ${BONUS_TIERS_USD.map(([from, bonus]) => presetButton(from, bonus))}</p>
   );
 }
 
-/** Comes after “Update” in the form: Enter in the amount presses the first button, and must keep the amount. */
+/** Comes after “Update”: Enter in the amount presses the first button of the form, and keeps the amount. */
 function presetButton(fromUsd: number, bonusUsd: number): Html {
   const bonus = html`<span class="soft">+ ${wholeUsd(bonusUsd)} bonus</span>`;
   return html`<button class="plain" formaction="${BILLING_PATHS.offer}" formnovalidate

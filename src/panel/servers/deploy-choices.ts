@@ -1,4 +1,4 @@
-/** What can be chosen for a new server: plans with their prices and stock, regions, and billing cycles. */
+/** The choices for a new server: plans with their prices and stock, regions, and billing cycles. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, LIMITS } from '../../spec/limits.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
 import { usd } from '../parts/components.ts';

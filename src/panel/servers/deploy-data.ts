@@ -1,4 +1,4 @@
-/** What the order form shows. */
+/** The data of the order form. */
 import type { CycleMonths } from '../../spec/limits.ts';
 import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Image } from '../../spec/schemas/image.ts';

@@ -7,7 +7,7 @@ import type { DeployData, DeployQuote } from './deploy-data.ts';
 import { formatMonths } from './format.ts';
 
 /**
- * The total of what is chosen, and the buttons. The form sends the total that it shows, as the most that the
+ * The total of the choices, and the buttons. The form sends the total that it shows, as the most that the
  * order may cost: a choice made since then is not charged before its own total is shown.
  */
 export function totalBox(data: TotalData, fields: Fields): Html {

@@ -95,7 +95,7 @@ describe('the setting of block explorers', () => {
       ],
     );
     for (const wrong of [
-      'dogecoin=https://explorer.example/{tx}',
+      'ripple=https://explorer.example/{tx}',
       'bitcoin=http://explorer.example/{tx}',
       'bitcoin=javascript:{tx}',
       'bitcoin=https://{tx}.example/',

@@ -62,7 +62,7 @@ describe('topping up in a sandbox', () => {
     }
   });
 
-  it('a transaction is short, can be copied whole, and links to the explorer that the operator set', async () => {
+  it('a transaction can be copied whole, and links to the explorer that the operator set', async () => {
     await using world = await openWorld({ SKERRY_EXPLORERS: 'litecoin=https://explorer.example/tx/{tx}' });
     const { panel } = await createPayer(world);
     for (const coin of ['LTC', 'BTC']) {

@@ -107,7 +107,7 @@ describe('a pasted public key', () => {
 });
 
 describe('the price of an order', () => {
-  it('a plan, cycle, or backups selected after the total was shown are not charged before theirs is', async () => {
+  it('a plan, cycle, or backups selected after the total was shown are not charged unseen', async () => {
     await world.opened.db.run('update plans set backup_percent = 20');
     const me = await buyer(100_000n);
     const base = { image: me.image, name: 'web-1', key_text: publicKey(6, 'ada') };
@@ -155,7 +155,7 @@ describe('the price of an order', () => {
 });
 
 describe('an order that the balance does not cover', () => {
-  it('the order leads to a top-up of what is missing, sealed and without a password', async () => {
+  it('the order leads to a top-up of the missing amount, sealed and without a password', async () => {
     const me = await buyer(1_000n);
     const page = await me.panel.open(`${NEW}?plan=s2&region=zrh&billing_months=12`);
     const typed = { image: me.image, name: 'web-5', login: 'password', root_password: 'a canary password' };
@@ -186,6 +186,17 @@ describe('an order that the balance does not cover', () => {
     const foreign = await other.panel.open(`${NEW}?order=${order}`);
     assert.doesNotMatch(foreign.text, /web-5/);
     assert.equal((await me.panel.open(`${NEW}?order=${order.slice(0, -3)}AAA`)).status, 200);
+  });
+
+  it('a private key that was pasted by mistake is not kept', async () => {
+    const me = await buyer();
+    const page = await me.panel.open(NEW);
+    const mistake = '-----BEGIN OPENSSH PRIVATE KEY-----\ncanary';
+    const sent = await press(me.panel, page, 'topup', { name: 'web-7', key_text: mistake });
+    const order = new URL(sent.location ?? '', world.url).searchParams.get('order') ?? '';
+    const { text } = await me.panel.open(`${NEW}?order=${order}`);
+    assert.match(text, /value="web-7"/);
+    assert.doesNotMatch(text, /canary/);
   });
 
   it('a text that is too long for a URL is left out, and the order says so', async () => {

@@ -38,7 +38,7 @@ export async function createServer(
 }
 
 /**
- * Creates a server with the keys in the body and one that `prepareSshKey` read, which is stored in the same
+ * Creates a server with the keys in the body and a key from `prepareSshKey`, which is stored in the same
  * commit. A key that the customer already has is used instead of a copy.
  */
 export async function createServerWithNewKey(

@@ -99,8 +99,8 @@ const createTopupForm = restForm<Topup>({
 });
 
 /**
- * Shows the total without scripts, at a URL that contains only the coin, the amount, and the order. A preset is
- * an amount.
+ * Shows the total without scripts, at a URL that contains only the coin, the amount, and the order. A preset
+ * is an amount.
  */
 const showOfferForm: CustomForm = {
   audit: null,

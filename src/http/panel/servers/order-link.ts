@@ -44,7 +44,9 @@ export function sealOrder({ keys }: Pick<Service, 'keys'>, { customerId }: Owner
     const packed = deflateRawSync(JSON.stringify([...fields]));
     const link = keys.seal(ORDER_LINK, customerId, packed);
     const longest = droppable.shift();
-    if (link.length <= LINK_MAX_CHARS || longest === undefined) return link;
+    if (link.length <= LINK_MAX_CHARS) return link;
+    // No browser sends this: the order starts anew.
+    if (longest === undefined) return '';
     fields.delete(longest);
     fields.set(LEFT_OUT, [field(fields, LEFT_OUT), longest].filter(Boolean).join(' '));
   }
