@@ -45,7 +45,7 @@ export function sealOrder({ keys }: Pick<Service, 'keys'>, { customerId }: Owner
     const link = keys.seal(ORDER_LINK, customerId, packed);
     const longest = droppable.shift();
     if (link.length <= LINK_MAX_CHARS) return link;
-    // No browser sends this: the order starts anew.
+    // No browser sends this: the order starts empty.
     if (longest === undefined) return '';
     fields.delete(longest);
     fields.set(LEFT_OUT, [field(fields, LEFT_OUT), longest].filter(Boolean).join(' '));
