@@ -1,7 +1,7 @@
 /** Sandbox controls of the simulated world and the clock. */
 import pLimit from 'p-limit';
 import { SandboxInputError } from '../drivers/sandbox-input-error.ts';
-import type { SandboxControl } from '../http/sandbox/routes.ts';
+import type { SandboxControl } from '../http/sandbox/control.ts';
 import { fail } from '../kernel/fail.ts';
 import { moveClock, notifyWorkers } from '../store/service/service.ts';
 import type { JobRunner } from '../workers/job-runner.ts';

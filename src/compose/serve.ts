@@ -5,12 +5,11 @@ import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { compareMarks } from '../domain/topups/recovery.ts';
 import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
-import { registerSandboxRoutes } from '../http/sandbox/routes.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { PasswordCost } from '../kernel/passwords.ts';
-import { parseTrustedProxies } from '../kernel/settings/lists.ts';
+import { parseExplorers, parseTrustedProxies } from '../kernel/settings/lists.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { Readiness } from '../store/connections/readiness.ts';
@@ -177,6 +176,7 @@ function createHttp(
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
+  const sandbox = simulation && createSandboxControl({ ...opened, simulation }, runner);
   const readiness = new Readiness(db, LIMITS.readyTimeoutMs);
   const http = buildHttpServer({
     service,
@@ -187,6 +187,7 @@ function createHttp(
       baseUrl: config.SKERRY_BASE_URL,
       terms,
       contact: config.SKERRY_CONTACT,
+      explorers: parseExplorers(config.SKERRY_EXPLORERS),
       trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,
       signinFailuresPerHour: config.SKERRY_SIGNIN_FAILURES_PER_HOUR,
@@ -198,11 +199,11 @@ function createHttp(
     ready: () => readiness.isReady(),
     // With several processes, another one may serve the next request of the caller that moved the clock.
     ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
-    ...(simulation && {
-      sandbox: (scope) =>
-        registerSandboxRoutes(scope, createSandboxControl({ ...opened, simulation }, runner), {
-          publicUrl: () => (config.SKERRY_SANDBOX_PUBLIC ? service.settings.baseUrl : null),
-        }),
+    ...(sandbox && {
+      sandbox: {
+        control: sandbox,
+        publicUrl: () => (config.SKERRY_SANDBOX_PUBLIC ? service.settings.baseUrl : null),
+      },
     }),
   });
   http.addHook('onClose', async () => readiness.close());

@@ -22,6 +22,8 @@ import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
+import type { SandboxControl } from './sandbox/control.ts';
+import { registerSandboxRoutes, type SandboxAccess } from './sandbox/routes.ts';
 import { registerSessionSurface } from './session/endpoints.ts';
 import { type Edge, type HttpSettings, RulesCache } from './settings.ts';
 import type { V1Edge } from './v1/admit.ts';
@@ -45,8 +47,8 @@ export interface HttpOptions {
   readonly beforeRequest?: () => Promise<void>;
   /** Event streams that wake with the workers. The default instance only polls. */
   readonly streams?: EventStreams;
-  /** Registers the sandbox's control endpoints. Absent on a live database. */
-  readonly sandbox?: (scope: FastifyInstance) => void;
+  /** Absent on a live database. */
+  readonly sandbox?: SandboxAccess & { readonly control: SandboxControl };
 }
 
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -67,6 +69,7 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
     attempts: settings.rates.shared ? new SharedAttempts(service) : new MemoryAttempts(),
     lanes: new AccountLanes(),
     rules: new RulesCache(service),
+    sandbox: options.sandbox?.control ?? null,
   };
   const streams = options.streams ?? new EventStreams(service);
   const v1 = createV1Edge(edge, streams);
@@ -144,7 +147,7 @@ function registerSurfaces(
   app.register(async (scope) => registerPanel(scope, edge));
   app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, ready));
-  if (sandbox) app.register(async (scope) => sandbox(scope));
+  if (sandbox) app.register(async (scope) => registerSandboxRoutes(scope, sandbox.control, sandbox));
 }
 
 declare module 'fastify' {

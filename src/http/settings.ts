@@ -5,6 +5,7 @@ import type { BucketRules } from '../domain/tokens/buckets.ts';
 import type { Geo } from '../ports/geo.ts';
 import type { AccountLanes } from './admission/account-lanes.ts';
 import type { LoadLimits } from './admission/load-gate.ts';
+import type { SandboxControl } from './sandbox/control.ts';
 
 export interface HttpSettings {
   /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
@@ -14,6 +15,8 @@ export interface HttpSettings {
   readonly baseUrl: string | null;
   /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are trusted. */
   readonly trustedProxies: readonly string[];
+  /** URLs of block explorers by network, with `{tx}` for the transaction. */
+  readonly explorers: ReadonlyMap<string, string>;
   /** Sign-ups per hour from one address. 0: no limit. */
   readonly signupsPerHour: number;
   /** Wrong passwords and recovery codes per hour from one address. 0: no limit. */
@@ -37,6 +40,8 @@ export interface Edge {
   readonly attempts: AttemptCounter;
   readonly lanes: AccountLanes;
   readonly rules: RulesCache;
+  /** Null: coins are real. */
+  readonly sandbox: SandboxControl | null;
 }
 
 /**

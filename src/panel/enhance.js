@@ -41,7 +41,7 @@ for (const form of document.querySelectorAll('form[data-live]')) {
     !name.startsWith('_') &&
     typeof value === 'string' &&
     !['password', 'textarea'].includes(form.elements[name]?.type);
-  form.addEventListener('change', async () => {
+  const update = async () => {
     latest += 1;
     const current = latest;
     const choices = [...new FormData(form)].filter(isChoice);
@@ -52,6 +52,14 @@ for (const form of document.querySelectorAll('form[data-live]')) {
     document.querySelectorAll(form.dataset.live).forEach((element, index) => {
       if (fresh[index]) element.replaceWith(fresh[index]);
     });
+  };
+  form.addEventListener('change', update);
+  // An amount: while it is typed.
+  let typing;
+  form.addEventListener('input', ({ target }) => {
+    if (target.inputMode !== 'decimal') return;
+    clearTimeout(typing);
+    typing = setTimeout(update, 300);
   });
 }
 

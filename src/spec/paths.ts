@@ -99,9 +99,11 @@ export function serverPath(serverNo: bigint): string {
 
 /** The order form. No id equals its last segment. */
 export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
-/** The same form, submitted to show the total, or to order with a root password instead of keys. */
+/** The same form, submitted to show the total, or to top up the missing amount and return. */
 export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
-export const DEPLOY_PASSWORD_PATH = `${DEPLOY_PATH}/password`;
+export const DEPLOY_TOPUP_PATH = `${DEPLOY_PATH}/topup`;
+/** The query parameter that carries an order through a top-up, sealed. */
+export const ORDER_QUERY = 'order';
 
 /** The pages of one server, as suffixes of its path. */
 export const SERVER_PAGES = {

@@ -72,6 +72,11 @@ export const SETTINGS = {
   ),
   SKERRY_REQUESTS_MAX: whole('4000', [64, 100000], 'requests in progress; beyond that, requests get 503'),
   SKERRY_RATE_LOCK_MINUTES: whole('60', [1, 1440], 'minutes that a top-up keeps its exchange rate'),
+  SKERRY_EXPLORERS: text(
+    '',
+    'block explorers that payments link to, network=https://…/{tx} pairs, comma-separated; their hosts see ' +
+      'which transactions customers open',
+  ),
   SKERRY_ADDRESS_REST_DAYS: whole(
     '7',
     [0, 365],

@@ -55,6 +55,19 @@ export async function findSshKey(tx: Sql, customerId: string, id: string): Promi
   ]);
 }
 
+/** Returns the customer's oldest key with this fingerprint. */
+export async function findSshKeyByFingerprint(
+  tx: Sql,
+  customerId: string,
+  fingerprint: string,
+): Promise<SshKeyRow | undefined> {
+  return await tx.row<SshKeyRow>(
+    `select ${COLUMNS} from ssh_keys where customer_id = $1 and fingerprint = $2
+      order by created_at, id limit 1`,
+    [customerId, fingerprint],
+  );
+}
+
 /** Returns whether the customer had a key with this id. */
 export async function deleteSshKey(tx: Sql, customerId: string, id: string): Promise<boolean> {
   return (await tx.run('delete from ssh_keys where id = $1 and customer_id = $2', [id, customerId])) > 0;

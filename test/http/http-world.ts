@@ -113,6 +113,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
         contact: null,
         baseUrl: null,
         trustedProxies: [],
+        explorers: new Map(),
       },
       ...limits,
       overload: { targetMs: 0, requestsMax: 1_000 },

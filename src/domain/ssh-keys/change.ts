@@ -2,10 +2,11 @@
 import { invalidRequest, notFound, requireQuota } from '../../kernel/fail.ts';
 import { newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { parseSshPublicKey, SshKeyError, type SshPublicKey } from '../../kernel/ssh-public-key.ts';
 import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
-import { countSshKeys, deleteSshKey, insertSshKey } from '../../store/ssh-keys.ts';
+import { countSshKeys, deleteSshKey, insertSshKey, type SshKeyRow } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireInsideNew } from '../tokens/limits/active.ts';
@@ -20,30 +21,46 @@ export async function createSshKey(
   actor: CustomerActor,
   body: SshKeyBody,
 ): Promise<SshKey> {
-  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
-  const key = parsePublicKey(body.public_key);
-  requireInsideNew(actor.limits, {});
+  const row = prepareSshKey(service, actor, body);
   return await service.db.transaction(async (tx) => {
-    const now = service.clock.now();
-    const limit = service.settings.quotas.sshKeys;
-    // Serialize, so that concurrent requests cannot exceed the quota.
-    await lockCustomer(tx, actor.customerId);
-    requireQuota('sshKeys', limit, await countSshKeys(tx, actor.customerId, limit));
-    const row = {
-      id: newId(now),
-      customer_id: actor.customerId,
-      name,
-      type: key.type,
-      fingerprint: key.fingerprint,
-      public_key: key.text,
-      created_at: now,
-    };
-    await insertSshKey(tx, row);
-    const created = sshKeyObject(row);
-    await recordAudit(tx, { actor, action: 'ssh_key.create', resource: created.id }, now);
+    const created = await storeSshKey(tx, service, actor, row);
     await actor.saveResponse?.(tx, created);
     return created;
   });
+}
+
+/** Reads a new key without storing it. Fails as `createSshKey` does, but for the quota. */
+export function prepareSshKey(service: Service, actor: CustomerActor, body: SshKeyBody): SshKeyRow {
+  const name = parseDisplayName(body.name) ?? invalidRequest([{ field: 'name', issue: 'invalid_format' }]);
+  const key = parsePublicKey(body.public_key);
+  requireInsideNew(actor.limits, {});
+  const now = service.clock.now();
+  return {
+    id: newId(now),
+    customer_id: actor.customerId,
+    name,
+    type: key.type,
+    fingerprint: key.fingerprint,
+    public_key: key.text,
+    created_at: now,
+  };
+}
+
+/** Stores a prepared key in the caller's transaction. Refuses with `limit_reached`. */
+export async function storeSshKey(
+  tx: Sql,
+  service: Service,
+  actor: CustomerActor,
+  row: SshKeyRow,
+): Promise<SshKey> {
+  const limit = service.settings.quotas.sshKeys;
+  // Serialize, so that concurrent requests cannot exceed the quota.
+  await lockCustomer(tx, actor.customerId);
+  requireQuota('sshKeys', limit, await countSshKeys(tx, actor.customerId, limit));
+  await insertSshKey(tx, row);
+  const created = sshKeyObject(row);
+  await recordAudit(tx, { actor, action: 'ssh_key.create', resource: created.id }, row.created_at);
+  return created;
 }
 
 function parsePublicKey(text: string): SshPublicKey {

@@ -17,7 +17,7 @@ import type { ListPage } from '../v1/route.ts';
 import type { PageContext } from './page-types.ts';
 
 /** Virtual plans first, then by price. */
-export async function listAllPlans({ service }: PageContext): Promise<readonly Plan[]> {
+export async function listAllPlans({ service }: Pick<PageContext, 'service'>): Promise<readonly Plan[]> {
   const items = await readAllPages({ sort: 'id' }, (page) => listPlans(service, page));
   const order = (plan: Plan) => PLAN_CATEGORIES.indexOf(plan.category);
   return items.toSorted((a, b) => order(a) - order(b) || a.price_usd_month - b.price_usd_month);

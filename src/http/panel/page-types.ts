@@ -81,6 +81,8 @@ export interface CustomForm extends Omit<Operation<FormResult>, 'run'> {
   readonly fieldNames?: Readonly<Record<string, string>>;
   /** The form deduplicates on its own: visitors who are not signed in have no idempotency keys. */
   readonly skipIdempotency?: true;
+  /** On a live service, the form does not exist. */
+  readonly onlyInSandbox?: true;
   readonly run: (call: Call, params: PathIds) => Promise<FormResult>;
   /** As in `customForm`. Without it, the result is saved after `run`. */
   readonly done?: (result: never) => FormResult;

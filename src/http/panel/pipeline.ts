@@ -75,7 +75,7 @@ function registerForms(
   scope.post(url, { config }, async (request, reply) => {
     const visitor = await loadVisitorAt(request, reply);
     try {
-      const done = await handleForm(edge, formEndpoint(row, request), {
+      const done = await handleForm(edge, formEndpoint(edge, row, request), {
         request,
         reply,
         identity: visitor.identity,
@@ -87,10 +87,12 @@ function registerForms(
   });
 }
 
-function formEndpoint(row: PanelPage, request: FastifyRequest) {
+function formEndpoint(edge: Edge, row: PanelPage, request: FastifyRequest) {
   const params = request.params as PathIds;
   const operations = new Map(
-    Object.entries(row.forms ?? {}).map(([name, form]) => [name, toOperation(form, params)]),
+    Object.entries(row.forms ?? {})
+      .filter(([, form]) => edge.sandbox !== null || !('onlyInSandbox' in form))
+      .map(([name, form]) => [name, toOperation(form, params)]),
   );
   return {
     path: row.path,

@@ -1,4 +1,5 @@
 /** Settings that are lists: quotas, trusted proxies, and price sources. No message repeats the input. */
+import { COINS } from '../../spec/coins.ts';
 import { QUOTAS } from '../../spec/limits.ts';
 import {
   isQuoteSource,
@@ -124,6 +125,37 @@ export function parseFixedPrices(text: string): FixedPrices {
     prices.set(asset, usd);
   }
   return prices;
+}
+
+/** Blockchains that an explorer can show, as `SKERRY_EXPLORERS` names them. */
+const EXPLORED_NETWORKS = [...new Set(COINS.map(({ network }) => explorerNetwork(network)))];
+const EXPLORER_FORMAT =
+  'must be network=https://…/{tx} pairs, separated by commas; ' +
+  `the networks are ${EXPLORED_NETWORKS.join(', ')}; {tx} stands for the transaction, after the host`;
+
+/** Returns the name of a coin's blockchain: tokens share that of their network. */
+export function explorerNetwork(network: string): string {
+  return network.replace(/ .*/, '').toLowerCase();
+}
+
+/** Parses `bitcoin=https://explorer.example/tx/{tx}`; may be empty. Throws a RangeError with the format. */
+export function parseExplorers(text: string): ReadonlyMap<string, string> {
+  const explorers = new Map<string, string>();
+  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
+    const [, network = '', template = ''] = /^\s*([a-z]+)=(\S+)\s*$/.exec(part) ?? [];
+    if (!EXPLORED_NETWORKS.includes(network) || !isExplorerUrl(template))
+      throw new RangeError(EXPLORER_FORMAT);
+    if (explorers.has(network)) throw new RangeError(`${network} is listed twice`);
+    explorers.set(network, template);
+  }
+  return explorers;
+}
+
+function isExplorerUrl(template: string): boolean {
+  const [before = '', after, ...more] = template.split('{tx}');
+  if (after === undefined || more.length > 0 || !/^https:\/\/[^/?#]+[/?#]/.test(before)) return false;
+  const url = URL.canParse(`${before}0${after}`) ? new URL(`${before}0${after}`) : undefined;
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
 /** Returns what is wrong with the URL of a feed, or undefined. */

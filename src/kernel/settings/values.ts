@@ -11,6 +11,7 @@ import { isPrintable } from '../printable.ts';
 import { KeyRing } from '../secrets.ts';
 import {
   parseCidrBlocks,
+  parseExplorers,
   parseFixedPrices,
   parseQuotas,
   parseQuoteSources,
@@ -105,6 +106,7 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_QUOTE_SOURCES: (text) => parseProblem(parseQuoteSources, text),
   SKERRY_FIXED_RATES: (text) => parseProblem(parseFixedPrices, text),
   SKERRY_EURO_URL: validateFeedUrl,
+  SKERRY_EXPLORERS: (text) => parseProblem(parseExplorers, text),
   SKERRY_QUOTAS: (text) => parseProblem(parseQuotas, text),
   SKERRY_TRUSTED_PROXIES: (text) => parseProblem(parseTrustedProxies, text),
   SKERRY_QEMU_ALLOW_PRIVATE: (text) => parseProblem(parseCidrBlocks, text),

@@ -2,61 +2,24 @@
 import type { CoinCode } from '../../spec/coins.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import { REVERSAL_FATES, type ReversalFate, type SessionTopupStatus } from '../../spec/states.ts';
-import { copyable, detailList, exactUsd, section, table, time, usd } from '../parts/components.ts';
+import { REVERSAL_FATES } from '../../spec/states.ts';
+import { copyable, detailList, exactUsd, section, time, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
+import type { PaymentData } from './payment-data.ts';
+import { formatConfirmations, paymentsTable } from './payment-parts.ts';
 import { qrCode } from './qr.ts';
-
-interface PaymentData {
-  readonly topup: Topup;
-  readonly status: SessionTopupStatus;
-  readonly parts: readonly {
-    readonly txid: string;
-    readonly amount: string;
-    readonly state: keyof typeof PART_STATES;
-    readonly confirmations: number;
-    readonly late: boolean;
-    readonly rate_usd: string | null;
-    readonly credited_usd: number | null;
-    readonly first_seen_at: string;
-  }[];
-  readonly more_parts: number;
-  readonly received: string | null;
-  readonly received_usd: number;
-  readonly bonus_paid_usd: number;
-  readonly missing: { readonly usd: number; readonly amount: string | null } | null;
-  readonly over_usd: number;
-  readonly taken_back: {
-    readonly usd: number;
-    readonly at: string;
-    readonly fate: ReversalFate;
-  } | null;
-  readonly counts_until: string;
-  readonly left_ms: number;
-  /** When the locked rate expires by the visitor's own clock, for scripts. */
-  readonly left_until: string;
-  /** The base URL of the sandbox's controls; null if coins are real. */
-  readonly sandbox: string | null;
-  readonly forms: FormContext;
-}
+import { sandboxSection } from './sandbox-payment.ts';
 
 /** Often enough to see a new block, rarely enough for a slow connection. */
 const REFRESH_S = 15;
+/** Simulated blocks come when they are asked for. */
+const SANDBOX_REFRESH_S = 3;
 
 /** On some networks the URI is the bare address, which is not a valid link. */
 const WALLET_URI = /^(?!javascript:)[a-z]{3,20}:/;
-
-const PART_STATES = {
-  seen: 'unconfirmed',
-  confirming: 'confirming',
-  credited: 'credited',
-  held: 'withheld',
-  refunded: 'refunded',
-  gone: 'dropped from the blockchain',
-} as const;
 
 export function paymentView(data: PaymentData): View {
   const { topup, status } = data;
@@ -65,17 +28,22 @@ export function paymentView(data: PaymentData): View {
     title: `Top-up of ${usd(topup.amount_usd)}`,
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
-    ...(isPending ? { refreshS: REFRESH_S } : {}),
+    ...(isPending ? { refreshS: data.sandbox === null ? REFRESH_S : SANDBOX_REFRESH_S } : {}),
     body: html`<p>${topupStatusBadge(status)}</p>
 ${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}
+${
+  data.order &&
+  status !== 'confirmed' &&
+  html`<p>This top-up is for your order. <a href="${data.order.path}">Back to the order</a></p>`
+}
 ${status === 'waiting' && howToPay(data)}
+${data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url)}
 ${data.missing && status !== 'error' && remainderSection(data, data.missing)}
 ${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
 ${data.parts.length > 0 && section('Payments', paymentsTable(data))}
 ${section('Details', topupDetails(data))}
-${status === 'waiting' && cancelSection(data.forms)}
-${data.sandbox !== null && isPending && sandboxNote(topup, data.sandbox)}`,
+${status === 'waiting' && cancelSection(data.forms)}`,
   };
 }
 
@@ -98,6 +66,7 @@ ${paymentNotes(data, 'We’ll credit')}`;
       return html`<p><strong>${usd(topup.credited_usd)}</strong> was credited to your balance${
         data.bonus_paid_usd > 0 && html`, plus a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`
       }. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">View receipt</a></p>
+${data.order && html`<p><a class="button" href="${data.order.path}">Continue your order</a></p>`}
 ${paymentNotes(data, 'We credited')}`;
     case 'error':
       return html`<p>We have not credited your payment yet. Tell us what to do with it:</p>`;
@@ -187,33 +156,6 @@ Tell us whether you want it credited later or refunded. For a refund, include on
 the ${topup.network} network.</p>`;
 }
 
-function paymentsTable(data: PaymentData): Html {
-  const unit = coinUnit(data.topup.coin);
-  const rows = data.parts.map((part) => [
-    html`<code>${part.txid}</code>`,
-    html`${part.amount} ${unit}`,
-    PART_STATES[part.state],
-    part.confirmations,
-    part.rate_usd === null ? 'Pending (late)' : html`${exactUsd(part.rate_usd)}${part.late && ' (late)'}`,
-    part.credited_usd === null ? '–' : usd(part.credited_usd),
-    time(part.first_seen_at),
-  ]);
-  return html`${table({
-    caption: 'Payments',
-    columns: [
-      'Transaction',
-      { name: 'Amount', class: 'number' },
-      'Status',
-      { name: 'Confirmations', class: 'number' },
-      { name: 'Rate', class: 'number' },
-      { name: 'Credited', class: 'number' },
-      'First seen',
-    ],
-    rows,
-  })}
-${data.more_parts > 0 && html`<p class="soft">And ${data.more_parts} more.</p>`}`;
-}
-
 function topupDetails(data: PaymentData): Html {
   const { topup, status } = data;
   const unit = coinUnit(topup.coin);
@@ -225,19 +167,12 @@ function topupDetails(data: PaymentData): Html {
     ['Requested', html`${topup.deposit_amount} ${unit} at ${exactUsd(topup.rate_usd)} per ${unit}`],
     ['Received', data.received !== null && html`${data.received} ${unit}, worth ${usd(data.received_usd)}`],
     ['Address', status !== 'waiting' && html`<code>${topup.deposit_address}</code>`],
-    ['Confirmations', formatConfirmations(topup)],
+    ['Confirmations', formatConfirmations(topup.confirmations, topup.required_confirmations)],
     ['Credited', credited && usd(topup.credited_usd)],
     ['Rate locked until', time(topup.expires_at)],
     ['Created', time(topup.created_at)],
     ['ID', html`<code>${topup.id}</code>`],
   ]);
-}
-
-/** `1 of 6`; once there are enough, `60 (6 required)`. */
-function formatConfirmations({ confirmations, required_confirmations: required }: Topup): string {
-  return confirmations > required
-    ? `${confirmations} (${required} required)`
-    : `${confirmations} of ${required}`;
 }
 
 function cancelSection(forms: FormContext): Html {
@@ -247,19 +182,6 @@ function cancelSection(forms: FormContext): Html {
 one.</p>
 ${form(forms, { name: 'cancel' }, html`<button class="plain">Cancel top-up</button>`)}`,
   );
-}
-
-function sandboxNote(topup: Topup, baseUrl: string): Html {
-  const pay = JSON.stringify({
-    coin: topup.coin,
-    address: topup.deposit_address,
-    amount: topup.deposit_amount,
-  });
-  const mine = JSON.stringify({ coin: topup.coin, count: topup.required_confirmations });
-  return html`<details><summary>Sandbox: pay without real coins</summary>
-<p>The blockchains are simulated. Pay this top-up, and mine the blocks that confirm it:</p>
-<pre tabindex="0">curl ${baseUrl}/sandbox/payments --json '${pay}'
-curl ${baseUrl}/sandbox/blocks --json '${mine}'</pre></details>`;
 }
 
 /** Rounds down, so that the page never promises a minute that has passed. */

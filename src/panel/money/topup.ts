@@ -1,7 +1,7 @@
 /** The top-up form: coin, amount, and a preview of the result before payment. */
 import type { CoinCode } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
-import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
+import { BILLING_PATHS, ORDER_QUERY, PANEL_PATHS } from '../../spec/paths.ts';
 import { detailList, exactUsd, table, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -24,6 +24,8 @@ interface TopupData {
   readonly coin: CoinCode | null;
   /** As shown in its field. */
   readonly amount: string;
+  /** The order that the top-up is for, sealed; null: none. */
+  readonly order: string | null;
   /** The requested amount, if it was below the minimum and therefore raised. */
   readonly raisedFrom: string | null;
   /** The error on the amount. */
@@ -82,7 +84,11 @@ function orderForm(data: TopupData): Html {
   return form(
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
-    html`<fieldset><legend>Coin</legend>
+    html`${
+      data.order !== null &&
+      html`<input type="hidden" name="${ORDER_QUERY}" value="${data.order}">
+<p class="banner">This top-up is for your order. Once it is credited, its page leads back to the order.</p>\n`
+    }<fieldset><legend>Coin</legend>
 <div class="choices coins">
 ${coins}</div>
 ${fields.notes('coin')}</fieldset>
@@ -95,9 +101,21 @@ ${fields.text('amount', 'Amount (USD)', {
   size: 12,
   hint: `${usd(MIN_USD)} to ${usd(MAX_USD)}, with at most two decimal places.`,
 })}
-<div class="row"><button class="plain" formaction="${BILLING_PATHS.offer}">Preview</button>
-<button>Continue to payment</button></div>`,
+<p class="presets"><button class="plain" formaction="${BILLING_PATHS.offer}" formnovalidate>Update</button>
+${BONUS_TIERS_USD.map(([from, bonus]) => presetButton(from, bonus))}</p>
+<p><button>Continue to payment</button></p>`,
   );
+}
+
+/** Comes after “Update”: Enter in the amount presses the first button of the form, and keeps the amount. */
+function presetButton(fromUsd: number, bonusUsd: number): Html {
+  const bonus = html`<span class="soft">+ ${wholeUsd(bonusUsd)} bonus</span>`;
+  return html`<button class="plain" formaction="${BILLING_PATHS.offer}" formnovalidate
+name="preset" value="${fromUsd}">${wholeUsd(fromUsd)} ${bonus}</button>\n`;
+}
+
+function wholeUsd(amount: number): string {
+  return usd(amount).replace(/\.00$/, '');
 }
 
 /** A coin without a rate can be chosen: it may have one by the time that the form is sent. */
@@ -132,6 +150,7 @@ function offerDetails({ offer, problem, coin, waiting_usd: waiting }: TopupData)
     ],
     ['Amount', usd(offer.amount_usd)],
     ['Bonus', offer.bonus_usd > 0 ? usd(offer.bonus_usd) : `None below ${usd(LEAST_BONUS_FROM_USD)}`],
+    ['Credited', html`<strong>${usd(offer.amount_usd + offer.bonus_usd)}</strong>`],
     ['Balance after', html`<strong>${usd(offer.balance_after_usd)}</strong>`],
   ])}
 ${waiting > 0 && html`<p>Your suspended servers are paid first: ${usd(waiting)}.</p>`}

@@ -51,6 +51,8 @@ const NOTICES = {
   alert_created: 'Alert created. We evaluate it every minute.',
   alert_deleted: 'Alert deleted.',
   topup_made: 'Your payment address is reserved for this top-up and the rate is locked.',
+  sandbox_paid: 'Payment sent. It appears below within seconds. Then mine the blocks that confirm it.',
+  sandbox_mined: 'Blocks mined. Confirmations appear below within seconds.',
   topup_cancelled: 'Top-up canceled.',
 } as const;
 export type Notice = keyof typeof NOTICES;

@@ -67,7 +67,7 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   image: { required: () => 'Choose an image.' },
   plan: { required: () => 'Choose a plan.' },
   region: { required: () => 'Choose a region.' },
-  ssh_keys: { min_items: () => 'Select at least one SSH key.' },
+  ssh_keys: { min_items: () => 'Select at least one SSH key, or paste one.' },
   server: { required: () => 'Choose a server.' },
   size_gb: {
     min: ({ min }) => `Must be at least ${formatNumber(min)} GiB.`,
@@ -75,7 +75,7 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   },
   snapshot: { required: () => 'Choose a snapshot.' },
   name_typed: { invalid_value: () => 'Doesn’t match the server name.' },
-  root_password: { invalid_value: () => 'Select “Deploy with this password”, or leave it empty.' },
+  key_name: { invalid_format: () => `Use at most ${LIMITS.nameMaxChars} visible characters.` },
   tags: { invalid_format: () => 'Use visible characters only, one tag per line.' },
   labels: {
     invalid_format: ({ pattern }) =>

@@ -1,38 +1,38 @@
 /** The total of an order, with the balance after it. */
-import { topupPath } from '../../spec/paths.ts';
-import type { Plan, Region } from '../../spec/schemas/plan.ts';
+import { DEPLOY_TOPUP_PATH, DEPLOY_TOTAL_PATH } from '../../spec/paths.ts';
 import { detailList, usd } from '../parts/components.ts';
+import type { Fields } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import type { DeployData, DeployQuote } from './deploy-data.ts';
 import { formatMonths } from './format.ts';
 
-/** Amounts in US dollars. */
-export interface DeployQuote {
-  readonly plan: string;
-  readonly months: number;
-  readonly discountPercent: number;
-  /** The part of the total that is for backups. */
-  readonly backupsUsd: number;
-  readonly totalUsd: number;
-  readonly perMonthUsd: number;
-  readonly balanceUsd: number;
-  readonly afterUsd: number;
-  readonly waiting: { readonly servers: number; readonly usd: number };
-  readonly missingUsd: number;
-  /** Why the order would be refused, other than for the balance; null if it would not. */
-  readonly problem: string | null;
+/**
+ * The total of the choices, and the buttons. The form sends the total that it shows, as the most that the
+ * order may cost: a choice made since then is not charged before its own total is shown.
+ */
+export function totalBox(data: TotalData, fields: Fields): Html {
+  const { quote } = data;
+  const changed = fields.problem('max_price_usd');
+  return html`<div class="total" id="total" aria-live="polite">
+${changed !== null && html`<p class="problem" id="${fields.id('max_price_usd')}-problem">${changed}</p>`}
+${quote ? quoteDetails(quote, data) : html`<p>Choose a plan to see the total.</p>`}
+<p class="row"><button class="plain" formaction="${DEPLOY_TOTAL_PATH}" formnovalidate>Update total</button>
+${quote && quote.missingUsd > 0 ? topupButtons(quote) : html`<button>Deploy server</button>`}</p></div>`;
 }
 
-export function totalBox(
-  quote: DeployQuote | null,
-  regionId: string,
-  { plans, regions }: { readonly plans: readonly Plan[]; readonly regions: readonly Region[] },
-): Html {
-  if (!quote)
-    return html`<div class="total" id="total" aria-live="polite"><p>Choose a plan to see the
-total.</p></div>`;
+/** Deploying stays possible: the balance may have grown, or a choice may have become cheaper. */
+function topupButtons({ missingUsd }: DeployQuote): Html {
+  return html`<button formaction="${DEPLOY_TOPUP_PATH}" formnovalidate>Top up ${usd(missingUsd)}</button>
+<button class="plain">Deploy server</button>`;
+}
+
+type TotalData = Pick<DeployData, 'quote' | 'chosen' | 'plans' | 'regions'>;
+
+function quoteDetails(quote: DeployQuote, { chosen, plans, regions }: TotalData): Html {
   const { months, discountPercent: percent, afterUsd, balanceUsd, waiting } = quote;
-  const region = regions.find(({ id }) => id === regionId);
-  const isAvailable = plans.find(({ id }) => id === quote.plan)?.available_in.includes(regionId) ?? false;
+  const region = regions.find(({ id }) => id === chosen.region);
+  const isAvailable =
+    plans.find(({ id }) => id === quote.plan)?.available_in.includes(chosen.region) ?? false;
   const problem =
     region && !isAvailable
       ? `${quote.plan} is unavailable in ${region.name} right now. Choose another region or plan.`
@@ -40,7 +40,7 @@ total.</p></div>`;
   const isShort = afterUsd < 0;
   const perMonth =
     months > 1 && html` <span class="soft">(${usd(quote.perMonthUsd)} per month, ${percent}% off)</span>`;
-  return html`<div class="total" id="total" aria-live="polite">
+  return html`<input type="hidden" name="max_price_usd" value="${quote.totalUsd.toFixed(2)}">
 ${problem !== null && html`<p class="problem">${problem}</p>`}
 ${detailList([
   ['Server', html`${quote.plan}${region && ` in ${region.name}`}, ${formatMonths(months)}`],
@@ -50,11 +50,7 @@ ${detailList([
   isShort ? ['You’re short by', html`<strong>${usd(-afterUsd)}</strong>`] : ['Balance after', usd(afterUsd)],
 ])}
 ${waiting.servers > 0 && waitingNote(quote)}
-${
-  isShort &&
-  html`<p><a class="button plain"
-href="${topupPath(quote.missingUsd.toFixed(2))}">Top up the difference</a></p>`
-}</div>`;
+${isShort && html`<p class="soft">After the top-up, you return to this order.</p>`}`;
 }
 
 /** Top-ups pay for suspended servers first, so an order now delays them. */

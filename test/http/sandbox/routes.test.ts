@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import fastify from 'fastify';
-import { registerSandboxRoutes, type SandboxControl } from '../../../src/http/sandbox/routes.ts';
+import type { SandboxControl } from '../../../src/http/sandbox/control.ts';
+import { registerSandboxRoutes } from '../../../src/http/sandbox/routes.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseQuoteSources, validateFeedUrl } from '../../../src/kernel/settings/lists.ts';
+import { parseExplorers, parseQuoteSources, validateFeedUrl } from '../../../src/kernel/settings/lists.ts';
 import { COIN_CODES } from '../../../src/spec/coins.ts';
 import {
   pricedAs,
@@ -80,5 +80,31 @@ describe('the table of sources', () => {
       const symbols = Object.values(QUOTE_SOURCES[source].symbols);
       assert.equal(new Set(symbols).size, symbols.length, source);
     }
+  });
+});
+
+describe('the setting of block explorers', () => {
+  it('each network has one https URL with a place for the transaction', () => {
+    assert.deepEqual([...parseExplorers('')], []);
+    const both = 'bitcoin=https://explorer.example/tx/{tx}, tron=https://tron.example/#/transaction/{tx}';
+    assert.deepEqual(
+      [...parseExplorers(both)],
+      [
+        ['bitcoin', 'https://explorer.example/tx/{tx}'],
+        ['tron', 'https://tron.example/#/transaction/{tx}'],
+      ],
+    );
+    for (const wrong of [
+      'ripple=https://explorer.example/{tx}',
+      'bitcoin=http://explorer.example/{tx}',
+      'bitcoin=javascript:{tx}',
+      'bitcoin=https://{tx}.example/',
+      'bitcoin=https://explorer.example/',
+      'bitcoin=https://explorer.example/{tx}/{tx}',
+      'bitcoin=https://me:secret@explorer.example/{tx}',
+      'bitcoin',
+    ])
+      assert.throws(() => parseExplorers(wrong), /must be network=https/, wrong);
+    assert.throws(() => parseExplorers('tron=https://a.example/{tx},tron=https://b.example/{tx}'), /twice/);
   });
 });

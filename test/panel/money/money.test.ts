@@ -23,7 +23,7 @@ describe('money in the panel', () => {
       assert.match(textOf(empty.text), /Tether \(USDT\) on Tron \(TRC-20\)/);
       assert.match(textOf(empty.text), /\$1,000\.00 or more \$700\.00/);
       // The preview button submits the same form, and its result's URL contains no secret.
-      assert.match(empty.text, /<button class="plain" formaction="\/topup\/offer">/);
+      assert.match(empty.text, /<button class="plain" formaction="\/topup\/offer" formnovalidate>Update</);
       const token = /name="_token" value="(\w+)"/.exec(empty.text)?.[1] ?? '';
       const shown = await panel.post('/topup/offer', [
         ['_token', token] as const,
@@ -35,7 +35,7 @@ describe('money in the panel', () => {
       assert.deepEqual([shown.status, shown.location], [303, '/topup?coin=USDTTRC&amount=250#total']);
       const text = await readPageText(panel, '/topup?coin=USDTTRC&amount=250');
       assert.match(text, /You pay 250 USDT at \$1\.00 per USDT/);
-      assert.match(text, /Bonus \$100\.00 Balance after \$350\.00/);
+      assert.match(text, /Bonus \$100\.00 Credited \$350\.00 Balance after \$350\.00/);
       assert.match(text, /lock it for 60 minutes when you continue to payment/);
       assert.match(await readPageText(panel, '/billing'), /No top-ups yet/);
     });
@@ -133,7 +133,7 @@ describe('money in the panel', () => {
       const { panel, session } = await createPayer(world);
       const invoice = await orderTopup(panel, '100');
       assert.equal(invoice.units, '1.25');
-      assert.equal(invoice.page.headers.get('refresh'), `15; url=${invoice.path}`);
+      assert.equal(invoice.page.headers.get('refresh'), `3; url=${invoice.path}`);
       const asked = textOf(invoice.page.text);
       assert.match(
         asked,
@@ -152,6 +152,7 @@ describe('money in the panel', () => {
       await mineBlocks(world, 'LTC', 1);
       const done = await panel.get(invoice.path);
       assert.equal(done.headers.get('refresh'), null);
+      assert.match(textOf(done.text), /Confirmations confirmed \(2 required\)/);
       assert.match(textOf(done.text), /\$100\.00 was credited to your balance, plus a bonus of \$30\.00/);
       assert.equal((await session.get('/me.php')).body.balance, 130);
       assert.match(await readPageText(panel, '/billing'), /\$100\.00 in LTC Litecoin credited \$130\.00/);

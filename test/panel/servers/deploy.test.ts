@@ -27,8 +27,8 @@ before(async () => {
 after(() => world.close());
 
 /** Submits the page's form with one of its other buttons. */
-async function press(button: 'total' | 'password', typed: Record<string, string | null>) {
-  const page = await panel.open(NEW);
+async function press(button: 'total' | 'topup', typed: Record<string, string | null>) {
+  const page = await panel.open(`${NEW}?plan=${typed.plan}&billing_months=${typed.billing_months ?? 1}`);
   assert.match(page.text, new RegExp(`<button[^>]* formaction="${NEW}/${button}"`));
   const text = page.text.replace(`action="${NEW}"`, `action="${NEW}/${button}"`);
   return await panel.submit({ ...page, text }, 'deploy', typed);
@@ -41,9 +41,9 @@ describe('the page that orders a server', () => {
     assert.match(page.text, /name="region" value="zrh" checked/);
     const text = textOf(page.text);
     assert.match(text, /s2 in Zurich, 12 months Total \$88\.20 \(\$7\.35 per month, 50% off\)/);
-    assert.match(text, /Current balance \$30\.00 You’re short by \$58\.20 Top up the difference/);
-    assert.match(page.text, /href="\/topup\?amount=58\.20"/);
-    assert.match(text, /s1 \$3\.68 per month, paid for 12 months/);
+    assert.match(text, /Current balance \$30\.00 You’re short by \$58\.20/);
+    assert.match(page.text, /formaction="\/servers\/new\/topup" formnovalidate>Top up \$58\.20<\/button>/);
+    assert.match(text, /s1 \$3\.68 per month \$44\.10 for 12 months .* In stock: /);
   });
 
   it('the deploy page offers no deprecated images and preselects the only key', async () => {
@@ -80,10 +80,11 @@ describe('the page that orders a server', () => {
     }
     const elsewhere = await panel.submit(page, 'deploy', { ...chosen, plan: 'r3', region: 'buh' });
     assert.match(problemOf(elsewhere.text, 'plan') ?? '', /not sold in this region/);
-    const dear = await panel.submit(page, 'deploy', { ...chosen, plan: 's3', billing_months: '12' });
+    const shown = await panel.open(`${NEW}?plan=s3&billing_months=12`);
+    const dear = await panel.submit(shown, 'deploy', { ...chosen, plan: 's3' });
     assert.equal(dear.status, 422);
     assert.match(problemOf(dear.text, 'plan') ?? '', /short by \$146\.70/);
-    assert.match(dear.text, /href="\/topup\?amount=146\.70">Top up the difference/);
+    assert.match(dear.text, />Top up \$146\.70<\/button>/);
     const [first = ''] = /ssh_keys\.k_[a-z2-7]{26}/.exec(page.text) ?? [];
     const keyless = await panel.submit(page, 'deploy', { ...chosen, [first]: null });
     assert.match(problemOf(keyless.text, 'ssh_keys') ?? '', /at least one SSH key/i);
@@ -122,31 +123,44 @@ describe('the page that orders a server', () => {
     await world.settle();
   });
 
-  it('a root password next to SSH keys is rejected instead of ignored', async () => {
-    const typed = { plan: 's1', region: 'par', image: image('Debian 12'), name: 'both-1' };
-    const both = await panel.submit(await panel.open(NEW), 'deploy', { ...typed, root_password: 'canary' });
-    assert.equal(both.status, 400);
-    assert.equal(
-      problemOf(both.text, 'root_password'),
-      'Select “Deploy with this password”, or leave it empty.',
-    );
-    assert.match(both.text, /<details open><summary>Use a root password/);
-    assert.doesNotMatch(both.text, /canary/);
-    assert.doesNotMatch((await panel.open('/servers')).text, />both-1</);
-  });
-
   it('a server can be deployed with a root password, which is never shown again', async () => {
-    const typed = { plan: 's1', region: 'par', image: image('Debian 12'), name: 'pass-1' };
-    const weak = await press('password', { ...typed, root_password: 'short canar' });
+    const typed = { plan: 's1', region: 'par', image: image('Debian 12'), name: 'pass-1', login: 'password' };
+    const submit = async (more: Record<string, string>) =>
+      await panel.submit(await panel.open(NEW), 'deploy', { ...typed, ...more });
+    const weak = await submit({ root_password: 'short canar' });
     assert.match(problemOf(weak.text, 'root_password') ?? '', /12 or more/);
     assert.doesNotMatch(weak.text, /short canar/);
-    assert.match(weak.text, /<details open><summary>Use a root password/);
-    const done = await press('password', { ...typed, root_password: 'long canary password' });
+    const misnamed = await submit({ root_password: 'long canary password', name: 'Pass 1' });
+    assert.ok(problemOf(misnamed.text, 'name'));
+    assert.match(misnamed.text, /name="login" value="password" checked/);
+    assert.match(textOf(misnamed.text), /Enter the password again\. We never send it back\./);
+    assert.doesNotMatch(misnamed.text, /canary/);
+    const shown = await press('total', { ...typed, root_password: 'long canary password' });
+    assert.match(textOf(shown.text), /Enter the password again/);
+    assert.doesNotMatch(shown.text, /canary/);
+    const done = await submit({ root_password: 'long canary password' });
     assert.match(done.location ?? '', /^\/servers\/srv_/);
     await world.settle();
     const { text } = await panel.followRedirects(done);
     assert.match(textOf(text), /running .* SSH keys None\. Installed with a root password\./);
     assert.doesNotMatch(text, /canary/);
+  });
+
+  it('every button of the form keeps a typed password in use', async () => {
+    const { text } = await panel.open(NEW);
+    const buttons = [...text.matchAll(/<button([^>]*)>(?:Deploy[^<]*)<\/button>/g)];
+    assert.deepEqual(
+      buttons.map(([, attributes]) => attributes),
+      [''],
+    );
+  });
+
+  it('a name that no server has is filled in and can be used', async () => {
+    const nameOn = ({ text }: { text: string }) => /name="name"[^>]* value="([^"]*)"/.exec(text)?.[1] ?? '';
+    const names = new Set<string>();
+    for (let n = 0; n < 4; n += 1) names.add(nameOn(await panel.open(NEW)));
+    assert.ok(names.size > 1);
+    for (const name of names) assert.match(name, /^[a-z]+-[a-z]+-\d{1,3}$/);
   });
 
   it('the deploy page warns that suspended servers are paid first', async () => {

@@ -59,6 +59,17 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     fields: { amount: '50', coin: 'LTC' },
   },
   {
+    form: ['/billing/topups/{id}', 'pay'],
+    once: null,
+    at: ({ topups }) => `/billing/topups/${topups.short}`,
+  },
+  {
+    form: ['/billing/topups/{id}', 'mine'],
+    once: null,
+    button: 'count',
+    at: ({ topups }) => `/billing/topups/${topups.confirming}`,
+  },
+  {
     form: ['/billing/topups/{id}', 'cancel'],
     once: 'topup.cancel',
     at: ({ topups }) => `/billing/topups/${topups.waiting}`,

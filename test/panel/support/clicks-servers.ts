@@ -25,11 +25,13 @@ export const SERVER_CLICKS: readonly Click[] = [
     fields: async (clicker) => ({ ...(await order(clicker)), [await firstKey(clicker)]: 'on' }),
   },
   {
-    form: ['/servers/new/password', 'deploy'],
-    once: 'server.create',
+    form: ['/servers/new/topup', 'deploy'],
+    once: null,
     at: () => '/servers/new',
-    action: '/servers/new/password',
-    fields: async (clicker) => ({ ...(await order(clicker)), root_password: 'a rather long one 42' }),
+    action: '/servers/new/topup',
+    fields: order,
+    // Each order is sealed with its own nonce.
+    apart: true,
   },
   {
     form: ['/servers/{id}/network', 'names'],

@@ -85,9 +85,9 @@ const SERVERS: Readonly<Record<string, Rows>> = {
     ['servers', '/servers'],
     ['servers-filtered', '/servers?status=suspended'],
   ],
-  '/servers/new': singleExample('deploy', '/servers/new?plan=s2&region=par&billing_months=3'),
+  '/servers/new': singleExample('deploy', '/servers/new?plan=s2&region=par&billing_months=3&name=web-3'),
   '/servers/new/total': singleExample('deploy-total', '/servers/new/total'),
-  '/servers/new/password': singleExample('deploy-password', '/servers/new/password'),
+  '/servers/new/topup': singleExample('deploy-topup', '/servers/new/topup'),
   '/servers/{id}': (estate) =>
     (['running', 'stopped', 'installing', 'suspended', 'lapsed', 'dedicated'] as const).map((state) => [
       `server-${state}`,

@@ -14,7 +14,7 @@ export const WIDE = 1280;
 export const NARROW = 400;
 
 /** Pages that look the same as another page. */
-const DUPLICATE_PAGES = new Set(['deploy-total', 'deploy-password', 'topup-offer']);
+const DUPLICATE_PAGES = new Set(['deploy-total', 'deploy-topup', 'topup-offer']);
 
 /** Examples that also have a narrow screenshot. */
 export const MOBILE_EXAMPLES: readonly string[] = [

@@ -5,11 +5,13 @@ import type { Sql } from '../../../kernel/sql.ts';
 import type { PartialOrder } from '../../../spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
+import { findSshKeyByFingerprint, type SshKeyRow } from '../../../store/ssh-keys.ts';
 import { type PriceLimit, readPriceLimits } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
 import { imageRemovalCutoff, readImageId } from '../../images/read.ts';
+import { storeSshKey } from '../../ssh-keys/change.ts';
 import { requireInsideNew, requireOperation } from '../../tokens/limits/active.ts';
 import { driverCapabilities } from '../hardware.ts';
 import { serverObject } from '../object.ts';
@@ -35,6 +37,24 @@ export async function createServer(
   return await placeOrder(service, actor, order, body.firewall_groups);
 }
 
+/**
+ * Creates a server with the keys in the body and a key from `prepareSshKey`, which is stored in the same
+ * commit. A key that the customer already has is used instead of a copy.
+ */
+export async function createServerWithNewKey(
+  service: Service,
+  actor: CustomerActor,
+  body: ServerBody,
+  newKey: SshKeyRow,
+): Promise<Server> {
+  const stored = await findSshKeyByFingerprint(service.db, actor.customerId, newKey.fingerprint);
+  const ids = stored ? [...body.ssh_keys, formatId('sshKey', stored.id)] : body.ssh_keys;
+  const order = await readOrder(service, actor, { ...body, ssh_keys: ids }, readUserData(body.user_data_b64));
+  if (stored) return await placeOrder(service, actor, order, body.firewall_groups);
+  const sshKeys = [...order.sshKeys, { id: newKey.id, publicKey: newKey.public_key }];
+  return await placeOrder(service, actor, { ...order, sshKeys }, body.firewall_groups, newKey);
+}
+
 /** Creates a server with a root password instead of keys. Also refuses with `bad_password`. */
 export async function createServerWithPassword(
   service: Service,
@@ -57,6 +77,7 @@ async function placeOrder(
   actor: CustomerActor,
   order: DeployOrder,
   groups: readonly string[] = [],
+  newKey: SshKeyRow | null = null,
 ): Promise<Server> {
   const { saveResponse } = actor;
   const { snapshotId = null, volumes, backups } = order;
@@ -67,12 +88,14 @@ async function placeOrder(
     if (custom && !(await isUsable(tx, actor, order.imageId))) unknownReference('image');
     if (snapshotId !== null) await requireStillThere(tx, actor.customerId, snapshotId);
     const { id, created_at: now } = deployed.server;
+    if (newKey) await storeSshKey(tx, service, actor, newKey);
     if (hasVolumes) await attachToNewServer(tx, service, actor, { id, now }, volumes);
     if (backups) await beginBackups(tx, actor, { id, now }, backups);
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const hasParts = snapshotId !== null || hasVolumes || backups !== undefined || groups.length > 0;
+  const hasParts =
+    newKey !== null || snapshotId !== null || hasVolumes || backups !== undefined || groups.length > 0;
   const needsTransaction = saveResponse !== undefined || custom || hasParts;
   const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);

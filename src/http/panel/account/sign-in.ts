@@ -11,7 +11,7 @@ import {
   signOutView,
   signUpView,
 } from '../../../panel/account/sign-in.ts';
-import { PANEL_PATHS } from '../../../spec/paths.ts';
+import { DEPLOY_PATH, PANEL_PATHS } from '../../../spec/paths.ts';
 import { type Form, field } from '../../form.ts';
 import type { CustomForm, FormResult, PageContext, PanelPage } from '../page-types.ts';
 import { sessionForm } from './session-form.ts';
@@ -89,7 +89,7 @@ export const SIGN_IN_PAGES: readonly PanelPage[] = [
       const next = nextPath(request.url);
       if (shown) {
         const code = shown.texts.recovery_code ?? '';
-        return recoveryCodeView({ title: 'Your account is ready', code, next: next ?? PANEL_PATHS.account });
+        return recoveryCodeView({ title: 'Your account is ready', code, next: next ?? DEPLOY_PATH });
       }
       return signUpView({ forms, signIn: withNextPath(PANEL_PATHS.signIn, next) });
     },

@@ -3,27 +3,67 @@ import type { FastifyInstance } from 'fastify';
 import { cancelTopup } from '../../../domain/topups/end.ts';
 import { getPayment, type PaymentView } from '../../../domain/topups/payment.ts';
 import { getTopup } from '../../../domain/topups/read.ts';
+import { fail } from '../../../kernel/fail.ts';
 import { formatId } from '../../../kernel/ids.ts';
+import { explorerNetwork } from '../../../kernel/settings/lists.ts';
 import { formatRfc3339 } from '../../../kernel/time.ts';
 import { paymentView } from '../../../panel/money/payment.ts';
 import type { View } from '../../../panel/parts/layout.ts';
-import { BILLING_PATHS, resourcePath } from '../../../spec/paths.ts';
+import { BILLING_PATHS, DEPLOY_PATH, ORDER_QUERY, resourcePath } from '../../../spec/paths.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
+import { type Form, field } from '../../form.ts';
+import type { SandboxControl } from '../../sandbox/control.ts';
 import type { Edge } from '../../settings.ts';
-import { customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
+import { type CustomForm, customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
 import { registerPicture } from '../pipeline.ts';
 import { qrPng } from '../png-renderer.ts';
+import { orderIn, withOrder } from '../servers/order-link.ts';
 
 export function renderPayment(context: PageContext, payment: PaymentView): View {
-  const { service, forms } = context;
-  const sandbox = service.settings.mode === 'sandbox';
+  const { edge, service, forms, query } = context;
+  const template = edge.settings.explorers.get(explorerNetwork(payment.topup.network));
+  const order = orderIn(service, context.customer(), query);
   return paymentView({
     ...payment,
     // Use the reader's clock: a sandbox's clock may be days ahead.
     left_until: formatRfc3339(new Date(Date.now() + payment.left_ms)),
-    sandbox: sandbox ? resolveBaseUrl(context) : null,
+    explorer: template === undefined ? null : (txid) => template.replace('{tx}', encodeURIComponent(txid)),
+    order: order === null ? null : { sealed: order, path: withOrder(DEPLOY_PATH, order) },
+    sandbox: edge.sandbox === null ? null : { url: resolveBaseUrl(context) },
     forms,
   });
+}
+
+/** Where the buttons of a sandbox lead: the same page, with the order that it is for. */
+function paymentPath(id: string, form: Form): string {
+  return withOrder(resourcePath(BILLING_PATHS.topups, id), field(form, ORDER_QUERY));
+}
+
+/** Pays the rest of the top-up with simulated coins. */
+const payForm: CustomForm = {
+  audit: null,
+  onlyInSandbox: true,
+  run: async ({ edge, customer, form }, { id }) => {
+    const { topup, missing } = await getPayment(edge.service, customer(), id);
+    const { coin, deposit_address: address, deposit_amount: whole } = topup;
+    await requireSandbox(edge).pay({ coin, address, amount: missing?.amount ?? whole });
+    return { to: paymentPath(topup.id, form), notice: 'sandbox_paid' };
+  },
+};
+
+const mineForm: CustomForm = {
+  audit: null,
+  onlyInSandbox: true,
+  run: async ({ edge, customer, form }, { id }) => {
+    const { topup } = await getPayment(edge.service, customer(), id);
+    const count = Math.min(Math.max(Number(field(form, 'count')) || 1, 1), topup.required_confirmations);
+    await requireSandbox(edge).mine({ coin: topup.coin, count: Math.floor(count) });
+    return { to: paymentPath(topup.id, form), notice: 'sandbox_mined' };
+  },
+};
+
+function requireSandbox({ sandbox }: Edge): SandboxControl {
+  return sandbox ?? fail('bad_action');
 }
 
 const cancelTopupForm = customForm({
@@ -45,7 +85,7 @@ export const PAYMENT_PAGES: readonly PanelPage[] = [
     readOperations: ['topups.get'],
     render: async (context) =>
       renderPayment(context, await getPayment(context.service, context.customer(), context.params.id)),
-    forms: { cancel: cancelTopupForm },
+    forms: { cancel: cancelTopupForm, pay: payForm, mine: mineForm },
   }),
 ];
 

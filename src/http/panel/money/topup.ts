@@ -13,12 +13,13 @@ import { usd } from '../../../panel/parts/components.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
+import { BILLING_PATHS, ORDER_QUERY, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import type { Topup } from '../../../spec/schemas/topup.ts';
 import type { SwitchName } from '../../../spec/switches.ts';
 import { type Form, field } from '../../form.ts';
 import { bodyReader, number, text } from '../field-readers.ts';
 import { type CustomForm, type PageContext, type PanelPage, restForm } from '../page-types.ts';
+import { orderIn, withOrder } from '../servers/order-link.ts';
 import { renderPayment } from './payment.ts';
 
 async function render(context: PageContext): Promise<View> {
@@ -42,6 +43,7 @@ async function renderOrder(context: PageContext): Promise<View> {
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
     coin,
     amount,
+    order: orderIn(service, context.customer(), input),
     raisedFrom,
     // A rejected form shows the problem next to the field.
     problem: forms.refused === null ? problem : null,
@@ -90,17 +92,26 @@ const createTopupForm = restForm<Topup>({
     return amount === undefined ? rest : { ...rest, amount_usd: amount };
   },
   fieldNames: { amount_usd: 'amount' },
-  done: (topup) => ({ to: resourcePath(BILLING_PATHS.topups, topup.id), notice: 'topup_made' }),
+  done: (topup, { form }) => ({
+    to: withOrder(resourcePath(BILLING_PATHS.topups, topup.id), field(form, ORDER_QUERY)),
+    notice: 'topup_made',
+  }),
 });
 
-/** Shows the total without scripts, at a URL that contains only the coin and the amount. */
+/**
+ * Shows the total without scripts, at a URL that contains only the coin, the amount, and the order. A preset
+ * is an amount.
+ */
 const showOfferForm: CustomForm = {
   audit: null,
   skipIdempotency: true,
-  run: async ({ form }) => {
-    const choices = ['coin', 'amount'].map((name): [string, string] => [name, truncatedField(form, name)]);
-    const query = new URLSearchParams(choices.filter(([, value]) => value !== ''));
-    return { to: `${PANEL_PATHS.topup}?${query}#total` };
+  run: async ({ edge: { service }, form, customer }) => {
+    const choices = {
+      coin: truncatedField(form, 'coin'),
+      amount: truncatedField(form, form.has('preset') ? 'preset' : 'amount'),
+    };
+    const query = new URLSearchParams(Object.entries(choices).filter(([, value]) => value !== ''));
+    return { to: withOrder(`${PANEL_PATHS.topup}?${query}#total`, orderIn(service, customer(), form)) };
   },
 };
 

@@ -1,22 +1,26 @@
 /** Ordering a server on one page, which shows the total first, from the same form. */
 import { quote } from '../../../domain/billing/quotes/quote.ts';
+import { listSellingRegions } from '../../../domain/catalogue/offers.ts';
+import type { CustomerActor, Service } from '../../../domain/context.ts';
 import { listGroups } from '../../../domain/firewall/read.ts';
 import { findClosure } from '../../../domain/rules/rules.ts';
 import { monthlyUsd } from '../../../domain/servers/billing/price.ts';
-import { createServerWithPassword } from '../../../domain/servers/deploy/create.ts';
 import { isSoldByHand } from '../../../domain/servers/hardware.ts';
-import { invalidRequest } from '../../../kernel/fail.ts';
+import { suggestServerName } from '../../../domain/servers/suggest-name.ts';
 import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { View } from '../../../panel/parts/layout.ts';
-import { type DeployData, deployView } from '../../../panel/servers/deploy.ts';
-import type { DeployQuote } from '../../../panel/servers/deploy-total.ts';
+import { deployView } from '../../../panel/servers/deploy.ts';
+import type { DeployData, DeployQuote } from '../../../panel/servers/deploy-data.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
-import { DEPLOY_PASSWORD_PATH, DEPLOY_PATH, DEPLOY_TOTAL_PATH, serverPagePath } from '../../../spec/paths.ts';
+import {
+  DEPLOY_PATH,
+  DEPLOY_TOPUP_PATH,
+  DEPLOY_TOTAL_PATH,
+  ORDER_QUERY,
+  topupPath,
+} from '../../../spec/paths.ts';
 import type { Plan } from '../../../spec/schemas/plan.ts';
-import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
-import { regionIn } from '../../admission/admission.ts';
 import { type Form, field } from '../../form.ts';
-import { createChecker } from '../../v1/validation.ts';
 import {
   listAllPlans,
   listAllRegions,
@@ -26,70 +30,9 @@ import {
   listUsableImages,
   readAllPages,
 } from '../choices.ts';
-import {
-  bodyReader,
-  checkedIds,
-  encodeUserData,
-  isChecked,
-  lines,
-  number,
-  pairs,
-  text,
-} from '../field-readers.ts';
-import {
-  type CustomForm,
-  customForm,
-  type FormResult,
-  type PageContext,
-  type PanelPage,
-  restForm,
-} from '../page-types.ts';
-
-const FIELD_READERS = {
-  name: text,
-  plan: text,
-  region: text,
-  image: text,
-  billing_months: number,
-  tags: lines,
-  labels: pairs,
-  auto_renew: isChecked,
-  start: (form: Form) => (form.has('stay_off') ? false : undefined),
-  backups: (form: Form) => (form.has('backups') ? { every: 'day' } : undefined),
-  firewall_groups: checkedIds,
-  volumes: checkedIds,
-  user_data_b64: encodeUserData,
-};
-const FIELD_NAMES = { user_data_b64: 'user_data' };
-
-const { ssh_keys: _, ...withoutKeys } = ServerBody.properties;
-const checkWithoutKeys = createChecker({
-  ...ServerBody,
-  properties: withoutKeys,
-  required: ['name', 'plan', 'region', 'image'],
-});
-const readWithoutKeys = bodyReader(FIELD_READERS);
-
-const redirectToOrdered = (server: Server): FormResult => ({
-  to: serverPagePath(server.id),
-  notice: 'server_ordered',
-});
-
-const deployWithPasswordForm = customForm<Server>({
-  audit: 'server.create',
-  rest: 'servers.create',
-  regionOf: (form) => regionIn(readWithoutKeys(form)),
-  fieldNames: FIELD_NAMES,
-  hasOwnRemedy: true,
-  run: async (call) => {
-    const order = readWithoutKeys(call.form) as Omit<ServerBody, 'ssh_keys'>;
-    const items = checkWithoutKeys(order);
-    if (items.length > 0) invalidRequest(items);
-    const password = field(call.form, 'root_password');
-    return await createServerWithPassword(call.edge.service, call.customer(), order, password);
-  },
-  done: redirectToOrdered,
-});
+import type { CustomForm, PageContext, PanelPage } from '../page-types.ts';
+import { keptFields, openOrder, sealOrder, withOrder } from './order-link.ts';
+import { deployForm } from './place-order.ts';
 
 /** Changes nothing: shows the page again with the choices and their total. */
 const showTotalForm: CustomForm = {
@@ -97,8 +40,22 @@ const showTotalForm: CustomForm = {
   rest: 'quotes.create',
   skipIdempotency: true,
   run: async ({ form }) => ({
-    shown: Object.fromEntries([...form].filter(([name]) => !/^_|password/.test(name))),
+    shown: Object.fromEntries(keptFields(form)),
   }),
+};
+
+/** Changes nothing: leads to a top-up of the missing amount, which leads back to the order. */
+const topupForm: CustomForm = {
+  audit: null,
+  rest: 'quotes.create',
+  skipIdempotency: true,
+  run: async ({ edge: { service }, form, customer }) => {
+    const actor = customer();
+    const total = await quoteChoice(service, actor, chooseOptions(form, await listAllPlans({ service })));
+    const order = sealOrder(service, actor, form);
+    const missing = total === null || total.missingUsd <= 0 ? null : total.missingUsd.toFixed(2);
+    return { to: withOrder(missing === null ? DEPLOY_PATH : topupPath(missing), order) };
+  },
 };
 
 export const DEPLOY_PAGES: readonly PanelPage[] = [
@@ -116,27 +73,16 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
       'firewall_groups.list',
     ],
     render,
-    forms: {
-      deploy: restForm<Server>({
-        operation: 'servers.create',
-        // This button installs with keys only. A typed password means that the other button was intended.
-        validate: ({ form }) =>
-          field(form, 'root_password') === '' ? [] : [{ field: 'root_password', issue: 'invalid_value' }],
-        body: bodyReader({ ...FIELD_READERS, ssh_keys: checkedIds }),
-        fieldNames: FIELD_NAMES,
-        hasOwnRemedy: true,
-        done: redirectToOrdered,
-      }),
-    },
+    forms: { deploy: deployForm },
   },
   { path: DEPLOY_TOTAL_PATH, access: 'customer', render, forms: { deploy: showTotalForm } },
-  { path: DEPLOY_PASSWORD_PATH, access: 'customer', render, forms: { deploy: deployWithPasswordForm } },
+  { path: DEPLOY_TOPUP_PATH, access: 'customer', render, forms: { deploy: topupForm } },
 ];
 
 async function render(context: PageContext): Promise<View> {
   const { service } = context;
   const given = formInput(context);
-  const [plans, regions, images, snapshots, keys, volumes, groups, rules] = await Promise.all([
+  const [plans, regions, images, snapshots, keys, volumes, groups, rules, soldIn] = await Promise.all([
     listAllPlans(context),
     listAllRegions(context),
     listUsableImages(context),
@@ -145,6 +91,7 @@ async function render(context: PageContext): Promise<View> {
     listDetachedVolumes(context),
     readAllPages({ sort: 'name' }, (page) => listGroups(service, context.customer(), page)),
     context.edge.rules.read(),
+    listSellingRegions(service),
   ]);
   const chosen = chooseOptions(given, plans);
   const data: DeployData = {
@@ -156,7 +103,9 @@ async function render(context: PageContext): Promise<View> {
     volumes,
     groups,
     given,
-    quote: await quoteChoice(context, chosen),
+    soldIn,
+    suggestedName: given.has('name') ? '' : await suggestServerName(service, context.customer()),
+    quote: await quoteChoice(service, context.customer(), chosen),
     onRequest: new Set(plans.filter((plan) => isSoldByHand(service, plan.category)).map(({ id }) => id)),
     chosen: { ...chosen, plan: chosen.plan?.id ?? null },
     monthUsd: new Map(
@@ -170,7 +119,8 @@ async function render(context: PageContext): Promise<View> {
 
 /** Quotes what is chosen so far; null before a plan is chosen. */
 async function quoteChoice(
-  context: PageContext,
+  service: Service,
+  customer: CustomerActor,
   { plan, region, months, backups }: ReturnType<typeof chooseOptions>,
 ): Promise<DeployQuote | null> {
   if (!plan) return null;
@@ -180,9 +130,9 @@ async function quoteChoice(
     ...(region === '' ? {} : { region }),
     ...(backups ? { backups: { every: 'day' } } : {}),
   };
-  const actor = { ...context.customer(), scope: 'billing' } as const;
+  const actor = { ...customer, scope: 'billing' } as const;
   const request = { operation: 'server.create', resource: null, params } as const;
-  const { totalCents, balance, price, refusal } = await quote(context.service, actor, request);
+  const { totalCents, balance, price, refusal } = await quote(service, actor, request);
   const { nowCents, afterCents, deficitCents, waiting } = balance;
   return {
     plan: plan.id,
@@ -199,10 +149,11 @@ async function quoteChoice(
   };
 }
 
-/** The rejected input, the input for the total, or the query of the URL. */
-function formInput({ forms, shown, query }: PageContext): Form {
+/** The rejected input, the input for the total, the order that a top-up led back to, or the URL's query. */
+function formInput({ forms, shown, query, service, customer }: PageContext): Form {
   if (forms.refused) return forms.values;
-  return shown ? new Map(Object.entries(shown.texts)) : query;
+  if (shown) return new Map(Object.entries(shown.texts));
+  return openOrder(service, customer(), field(query, ORDER_QUERY)) ?? query;
 }
 
 /** Selects the plan, region, and cycle: the given ones, or else available ones. */
