@@ -65,3 +65,28 @@ if (untils.length > 0) {
     }
   }, 1000);
 }
+
+// Keyboard shortcuts for signed-in pages. The search page lists them.
+const search = document.querySelector('.find input');
+const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
+let afterG = false;
+addEventListener('keydown', (event) => {
+  if (!search || event.altKey || event.metaKey || event.isComposing) return;
+  const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
+  const isSearch = event.ctrlKey ? event.key === 'k' : !isTyping && event.key === '/';
+  const follows = afterG && !isTyping && !event.ctrlKey;
+  afterG = !isTyping && !event.ctrlKey && event.key === 'g';
+  if (isSearch) {
+    event.preventDefault();
+    search.focus();
+    search.select();
+  } else if (isTyping || event.ctrlKey) {
+    return;
+  } else if (follows && GO_TO[event.key]) {
+    location.assign(GO_TO[event.key]);
+  } else if (event.key === 'n') {
+    location.assign('/servers/new');
+  } else if (event.key === '?') {
+    location.assign('/search#shortcuts');
+  }
+});
