@@ -90,3 +90,21 @@ addEventListener('keydown', (event) => {
     location.assign('/search#shortcuts');
   }
 });
+
+// A time is shown in UTC. Pointing at it tells how long ago it was, and the visitor's own time.
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+document.addEventListener('pointerover', ({ target }) => {
+  const time = target.closest?.('time[datetime*=T]');
+  if (!time) return;
+  const then = new Date(time.dateTime);
+  const seconds = (then - Date.now()) / 1000;
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
+  const local = then.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'long' });
+  time.title = `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+});

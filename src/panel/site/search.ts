@@ -79,8 +79,8 @@ IDs of your resources, and the pages of this panel.</p>`;
 
 function results(query: string, found: readonly FoundItem[]): Html {
   const pages = pagesFor(query);
-  const docs = html`<a href="${DOCS_PATHS.search}?${new URLSearchParams({ q: query }).toString()}">Search the docs
-for “${query}”</a>`;
+  const docsPath = `${DOCS_PATHS.search}?${new URLSearchParams({ [QUERY_FIELD]: query })}`;
+  const docs = html`<a href="${docsPath}">Search the docs for “${query}”</a>`;
   if (found.length === 0 && pages.length === 0) return emptyState(`No results for “${query}”.`, docs);
   const rows = found.map(({ kind, path, name, detail }) => [
     html`<a href="${path}">${name}</a>`,
