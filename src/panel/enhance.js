@@ -73,3 +73,46 @@ if (untils.length > 0) {
     }
   }, 1000);
 }
+
+// Keyboard shortcuts for signed-in pages. The search page lists them.
+const search = document.querySelector('.find input');
+const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
+let afterG = false;
+addEventListener('keydown', (event) => {
+  if (!search || event.altKey || event.metaKey || event.isComposing) return;
+  const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
+  const isSearch = event.ctrlKey ? event.key === 'k' : !isTyping && event.key === '/';
+  const follows = afterG && !isTyping && !event.ctrlKey;
+  afterG = !isTyping && !event.ctrlKey && event.key === 'g';
+  if (isSearch) {
+    event.preventDefault();
+    search.focus();
+    search.select();
+  } else if (isTyping || event.ctrlKey) {
+    return;
+  } else if (follows && GO_TO[event.key]) {
+    location.assign(GO_TO[event.key]);
+  } else if (event.key === 'n') {
+    location.assign('/servers/new');
+  } else if (event.key === '?') {
+    location.assign('/search#shortcuts');
+  }
+});
+
+// A time is shown in UTC. Pointing at it tells how long ago it was, and the visitor's own time.
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+document.addEventListener('pointerover', ({ target }) => {
+  const time = target.closest?.('time[datetime*=T]');
+  if (!time) return;
+  const then = new Date(time.dateTime);
+  const seconds = (then - Date.now()) / 1000;
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
+  const local = then.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'long' });
+  time.title = `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+});

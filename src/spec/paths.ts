@@ -23,6 +23,7 @@ export const PANEL_PATHS = {
   images: '/images',
   webhooks: '/webhooks',
   alerts: '/alerts',
+  search: '/search',
 } as const;
 
 /** The documentation: its pages, and what programs read. */

@@ -35,6 +35,7 @@ import { SERVER_RESIZE_PAGE } from './servers/resize.ts';
 import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts';
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
 import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
+import { SEARCH_PAGE } from './site/search.ts';
 import { STOREFRONT_PAGES } from './site/storefront.ts';
 
 /** All account pages: signing in, links in mails, and the account itself. */
@@ -57,6 +58,7 @@ const MONEY_PAGES: readonly PanelPage[] = [...TOPUP_PAGES, ...PAYMENT_PAGES, ...
 
 /** The pages of all resources except servers. */
 const RESOURCE_PAGES: readonly PanelPage[] = [
+  SEARCH_PAGE,
   ...ACTION_PAGES,
   ...VOLUME_PAGES,
   ...SNAPSHOT_PAGES,

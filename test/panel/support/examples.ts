@@ -125,6 +125,10 @@ const RESOURCES: Readonly<Record<string, Rows>> = {
     ['webhook-failing', `/webhooks/${brokenWebhook}`],
   ],
   '/alerts': singleExample('alerts', '/alerts'),
+  '/search': () => [
+    ['search', '/search?q=web'],
+    ['search-empty', '/search?q=xyzzy'],
+  ],
   '/alerts/{id}': ({ alert }) => [['alert', `/alerts/${alert}`]],
 };
 
