@@ -66,8 +66,11 @@ export function paymentView(data: PaymentData): View {
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     ...(isPending ? { refreshS: REFRESH_S } : {}),
-    body: html`<p>${topupStatusBadge(status)}</p>
-${data.taken_back && reversalNote(data.taken_back)}
+    header: {
+      status: topupStatusBadge(status),
+      facts: [`${coinUnit(topup.coin)} on ${topup.network}`, time(topup.created_at)],
+    },
+    body: html`${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}
 ${status === 'waiting' && howToPay(data)}
 ${data.missing && status !== 'error' && remainderSection(data, data.missing)}

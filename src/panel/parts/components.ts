@@ -40,10 +40,19 @@ export function detailList(rows: readonly (readonly [name: string, value: HtmlVa
 
 /** Returns a section with its own heading. `id` is its anchor. */
 export function section(title: string, content: HtmlValue, id?: string): Html {
-  const anchor = id ?? title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const anchor = id ?? anchorOf(title);
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${title}</h2>
 ${content}
 </section>`;
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** Returns a button that leads to the section of the same page with this title. */
+export function sectionLink(title: string): Html {
+  return buttonLink(title, `#${anchorOf(title)}`);
 }
 
 /** Returns the text of an empty list: its state, an explanation, and the next step as a button. */
