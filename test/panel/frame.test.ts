@@ -20,7 +20,7 @@ describe('the frame of a page', () => {
     const [nav = ''] = /<nav class="sections".*?<\/nav>/s.exec(text) ?? [];
     assert.match(
       textOf(nav),
-      /^Menu: Volumes Compute Servers Volumes Snapshots Images Network Firewall Manage SSH keys .* Help Plans/,
+      /^Menu: Volumes Compute Servers Volumes Snapshots Images Network Firewall Manage SSH keys .* Help /,
     );
     assert.deepEqual(nav.match(/<a [^>]* aria-current="page">\w+/g), [
       '<a class="to-volumes" href="/volumes" aria-current="page">Volumes',

@@ -25,7 +25,7 @@ export interface View {
   readonly usesPasskeys?: boolean;
 }
 
-/** What a resource is at a glance, and the main thing to do with it. */
+/** The top of a resource's page: its state at a glance, and the main action. */
 interface PageHeader {
   /** The heading, if it is not the title. */
   readonly heading?: string;

@@ -1,4 +1,4 @@
-/** The navigation of a signed-in customer: a sidebar, or a menu in one line on phones. It needs no scripts. */
+/** The navigation of a signed-in customer: a sidebar, or one line with a menu on phones. Needs no scripts. */
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
@@ -33,7 +33,8 @@ const GROUPS: readonly (readonly [title: string, sections: readonly Section[]])[
 export function navigation(section: Section | undefined, email: string, forms: FormContext): Html {
   const link = (key: Section): Html => {
     const current = key === section ? new Html(' aria-current="page"') : null;
-    return html`<li><a class="to-${key}" href="${PANEL_PATHS[key]}"${current}>${SECTION_NAMES[key]}</a></li>\n`;
+    const name = SECTION_NAMES[key];
+    return html`<li><a class="to-${key}" href="${PANEL_PATHS[key]}"${current}>${name}</a></li>\n`;
   };
   const groups = GROUPS.map(([title, keys]) => html`<p>${title}</p>\n<ul>${keys.map(link)}</ul>\n`);
   const here = section ? html`<span class="unseen">Menu: </span>${SECTION_NAMES[section]}` : 'Menu';

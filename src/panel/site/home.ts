@@ -83,8 +83,8 @@ const HOW_IT_WORKS = html`<ol class="steps">
 to regain access later.</li>
 <li><strong>Top up</strong> Choose a coin and pay at least ${usd(Number(LIMITS.topupMinCents) / 100)} to an
 address that is reserved for you.</li>
-<li><strong>Deploy</strong> Choose a plan, region, image, and your SSH key. Your server is ready in a minute or
-two.</li>
+<li><strong>Deploy</strong> Choose a plan, region, image, and your SSH key. Your server is ready in a minute
+or two.</li>
 </ol>
 <p>You can do everything in this panel, with or without JavaScript, or through the
 <a href="${DOCS_PATHS.api}">REST API</a>, which has an <a href="${DOCS_PATHS.openApi}">OpenAPI document</a>.

@@ -1,4 +1,4 @@
-/** All components on one page: for people who work on the panel, and for the tests that look at every page. */
+/** All components on one page: for people who work on the panel, and for tests that look at every page. */
 import { PANEL_PATHS, STYLEGUIDE_PATH } from '../../spec/paths.ts';
 import {
   buttonLink,
@@ -42,7 +42,8 @@ ${section('Buttons', BUTTONS)}
 ${section('Badges', BADGES)}
 ${section('Notices', NOTICES)}
 ${section('Table', html`${TABLE}${pager({ first: STYLEGUIDE_PATH, next: STYLEGUIDE_PATH })}`)}
-<div class="columns"><div>${section('Details', DETAILS)}</div><div>${section('Progress', PROGRESS)}</div></div>
+<div class="columns"><div>${section('Details', DETAILS)}</div>
+<div>${section('Progress', PROGRESS)}</div></div>
 ${section('Form', formExample(forms))}
 ${section('Empty states', EMPTY)}`,
   };
@@ -73,7 +74,8 @@ ${swatches(STATE_COLORS)}
 
 const TEXT = html`<p class="title-text">Page title</p>
 <p class="large-text">Large text and headings of sections</p>
-<p>Body text with <a href="${PANEL_PATHS.docs}">a link</a>, <code>code</code>, and <strong>strong</strong> words.</p>
+<p>Body text with <a href="${PANEL_PATHS.docs}">a link</a>, <code>code</code>, and
+<strong>strong</strong> words.</p>
 <p class="hint">Small text: hints, badges, and the names of columns.</p>
 <pre tabindex="0"><code>ssh root@198.18.0.2</code></pre>`;
 
