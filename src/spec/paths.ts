@@ -36,6 +36,9 @@ export const DOCS_PATHS = {
   llms: '/llms.txt',
 } as const;
 
+/** All components on one page, for people who work on the panel. Only a sandbox has it. */
+export const STYLEGUIDE_PATH = '/styleguide';
+
 /** Returns the path of the order form with the choices filled in. */
 export function deployPath(choice: Readonly<Record<string, string>>): string {
   return `${DEPLOY_PATH}?${new URLSearchParams(choice)}`;

@@ -53,6 +53,7 @@ describe('a live service', () => {
       assert.equal(response.status, 404, path);
     }
     assert.equal((await fetch(`${running.url}/sandbox/mails`)).status, 404);
+    assert.equal((await fetch(`${running.url}/styleguide`)).status, 404);
   });
 
   it('the pages of a live service do not mention a sandbox', async () => {

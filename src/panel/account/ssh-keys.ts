@@ -1,7 +1,7 @@
 /** SSH keys: the list with a form to add one, and the page of one key. */
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { ListedSshKey, SshKey } from '../../spec/schemas/ssh-key.ts';
-import { day, detailList, emptyState, pager, section, table } from '../parts/components.ts';
+import { day, detailList, emptyState, pager, section, sectionLink, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -23,10 +23,15 @@ export function sshKeysView(data: {
   const list =
     rows.length > 0
       ? table({ caption: 'SSH keys', columns: ['Name', 'Type', 'Fingerprint', 'Added'], rows })
-      : emptyState('No SSH keys yet.', 'Add a key below, then choose it when you deploy a server.');
+      : emptyState(
+          'No SSH keys yet.',
+          'Add a key below, then choose it when you deploy a server.',
+          sectionLink('Add SSH key'),
+        );
   return {
     title: 'SSH keys',
     section: 'keys',
+    header: { actions: sectionLink('Add SSH key') },
     body: html`${list}
 ${pager(data)}
 ${section('Add SSH key', addForm(data.forms))}`,

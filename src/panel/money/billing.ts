@@ -3,7 +3,18 @@ import { BILLING_PATHS, PANEL_PATHS, resourcePath, topupPath } from '../../spec/
 import type { Balance } from '../../spec/schemas/balance.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import type { SessionTopupStatus } from '../../spec/states.ts';
-import { day, emptyState, pager, section, statusBadge, table, tabs, time, usd } from '../parts/components.ts';
+import {
+  buttonLink,
+  day,
+  emptyState,
+  pager,
+  section,
+  statusBadge,
+  table,
+  tabs,
+  time,
+  usd,
+} from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { coinUnit, topupStatusBadge } from './coin-names.ts';
@@ -67,6 +78,7 @@ export function billingView(data: BillingData): View {
   return {
     title: 'Billing',
     section: 'billing',
+    header: { actions: buttonLink('Top up', PANEL_PATHS.topup) },
     body: html`${billingTabs(PANEL_PATHS.billing)}
 ${balanceSummary(data.balance)}
 ${
@@ -75,7 +87,6 @@ ${
 blockchain. Top up before you order. If it is still negative at ${time(data.suspend_at)}, we suspend your
 servers.</p>`
 }
-<p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
 ${data.invoices
   .filter(({ status }) => status === 'error')
   .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
@@ -154,7 +165,8 @@ function topupsTable(data: BillingData): Html {
   if (data.invoices.length === 0)
     return emptyState(
       'No top-ups yet.',
-      html`<a href="${PANEL_PATHS.topup}">Top up your balance</a> with cryptocurrency to pay for servers.`,
+      'Top up your balance with cryptocurrency to pay for servers.',
+      buttonLink('Top up', PANEL_PATHS.topup),
     );
   const topupPage = ({ id }: Topup) => resourcePath(BILLING_PATHS.topups, id);
   const rows = data.invoices.map(({ topup, status }) => [

@@ -29,8 +29,11 @@ export function paymentView(data: PaymentData): View {
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     ...(isPending ? { refreshS: data.sandbox === null ? REFRESH_S : SANDBOX_REFRESH_S } : {}),
-    body: html`<p>${topupStatusBadge(status)}</p>
-${data.taken_back && reversalNote(data.taken_back)}
+    header: {
+      status: topupStatusBadge(status),
+      facts: [`${coinUnit(topup.coin)} on ${topup.network}`, time(topup.created_at)],
+    },
+    body: html`${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}
 ${
   data.order &&

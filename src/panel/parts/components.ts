@@ -1,24 +1,30 @@
 /** Components that pages share. */
 import { Html, type HtmlValue, html } from './html.ts';
 
-/** Returns a table with a caption for screen readers. Cells are text or HTML. */
+/**
+ * Returns a table with a caption for screen readers. Cells are text or HTML. Below 34 rem, each row is a card
+ * and each cell shows its column's name.
+ */
 export function table(options: {
   readonly caption: string;
   readonly columns: readonly (string | { readonly name: string; readonly class: 'number' | 'actions' })[];
   readonly rows: readonly (readonly HtmlValue[])[];
 }): Html {
   const classes = options.columns.map((column) => (typeof column === 'string' ? null : column.class));
+  const names = options.columns.map((column) => (typeof column === 'string' ? column : column.name));
   const classOf = (index: number) => classes[index] && html` class="${classes[index]}"`;
-  const heads = options.columns.map((column, index) => {
-    const name = typeof column === 'string' ? column : column.name;
-    return html`<th scope="col"${classOf(index)}>${name}</th>`;
-  });
+  const heads = names.map((name, index) => html`<th scope="col"${classOf(index)}>${name}</th>`);
+  // Once per column, not per row: a list of a hundred rows repeats them.
+  const attributes = names.map(
+    (name, index) =>
+      html`${classOf(index)}${name !== '' && classes[index] !== 'actions' && html` data-label="${name}"`}`,
+  );
   const rows = options.rows.map(([first, ...others]) => {
-    const cells = others.map((cell, index) => html`<td${classOf(index + 1)}>${cell}</td>`);
+    const cells = others.map((cell, index) => html`<td${attributes[index + 1]}>${cell}</td>`);
     return html`<tr><th scope="row">${first}</th>${cells}</tr>\n`;
   });
   const { caption } = options;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table>
+  return html`<div class="scroll stack" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
@@ -34,15 +40,29 @@ export function detailList(rows: readonly (readonly [name: string, value: HtmlVa
 
 /** Returns a section with its own heading. `id` is its anchor. */
 export function section(title: string, content: HtmlValue, id?: string): Html {
-  const anchor = id ?? title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const anchor = id ?? anchorOf(title);
   return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${title}</h2>
 ${content}
 </section>`;
 }
 
-/** Returns the text of an empty list: its state, and the next step. */
-export function emptyState(message: string, action: HtmlValue): Html {
-  return html`<div class="empty"><p>${message}</p><p>${action}</p></div>`;
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** Returns a button that leads to the section of the same page with this title. */
+export function sectionLink(title: string): Html {
+  return buttonLink(title, `#${anchorOf(title)}`);
+}
+
+/** Returns the text of an empty list: its state, an explanation, and the next step as a button. */
+export function emptyState(message: string, text: HtmlValue, next?: Html): Html {
+  return html`<div class="empty"><p>${message}</p><p>${text}</p>${next && html`<p>${next}</p>`}</div>`;
+}
+
+/** Returns a link that looks like a button. The main one of a page stands out. */
+export function buttonLink(name: string, path: string, kind: 'main' | 'plain' = 'main'): Html {
+  return html`<a class="${kind === 'main' ? 'button' : 'button plain'}" href="${path}">${name}</a>`;
 }
 
 /** Returns a status word with a mark, so that color is not the only difference. */

@@ -1,10 +1,8 @@
 /** The frame around every page: title, account, banners, and navigation. */
 import { PANEL_PATHS } from '../../spec/paths.ts';
-import { type FormContext, form } from './form.ts';
-import { Html, html } from './html.ts';
-
-/** The section a page belongs to. The navigation marks its link. */
-export type Section = keyof typeof SECTIONS;
+import type { FormContext } from './form.ts';
+import { Html, type HtmlValue, html } from './html.ts';
+import { navigation, type Section } from './navigation.ts';
 
 /** A page's own content. The frame adds the rest. */
 export interface View {
@@ -12,6 +10,10 @@ export interface View {
   readonly section?: Section;
   /** The parent pages: `[['Servers', '/servers']]`. */
   readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
+  /** The last breadcrumb, if it is not the title. */
+  readonly pageName?: string;
+  /** Joins the title at the top of the page. */
+  readonly header?: PageHeader;
   readonly body: Html;
   /** Places the content, heading included, next to its own navigation. Provides the element `#content`. */
   readonly arrange?: (content: Html) => Html;
@@ -21,6 +23,17 @@ export interface View {
   readonly refreshS?: number;
   /** Whether it has elements for passkeys, which a script shows. */
   readonly usesPasskeys?: boolean;
+}
+
+/** The top of a resource's page: its state at a glance, and the main action. */
+interface PageHeader {
+  /** The heading, if it is not the title. */
+  readonly heading?: string;
+  readonly status?: Html;
+  /** Short facts on one line. Null ones are left out. */
+  readonly facts?: readonly HtmlValue[];
+  /** A button link, or several. */
+  readonly actions?: Html;
 }
 
 /** Everything the frame needs to render a page. */
@@ -45,28 +58,12 @@ export interface Frame {
   } | null;
 }
 
-const SECTIONS = {
-  servers: { path: PANEL_PATHS.servers, name: 'Servers', signedIn: true },
-  volumes: { path: PANEL_PATHS.volumes, name: 'Volumes', signedIn: true },
-  snapshots: { path: PANEL_PATHS.snapshots, name: 'Snapshots', signedIn: true },
-  firewall: { path: PANEL_PATHS.firewall, name: 'Firewall', signedIn: true },
-  keys: { path: PANEL_PATHS.keys, name: 'SSH keys', signedIn: true },
-  images: { path: PANEL_PATHS.images, name: 'Images', signedIn: true },
-  webhooks: { path: PANEL_PATHS.webhooks, name: 'Webhooks', signedIn: true },
-  alerts: { path: PANEL_PATHS.alerts, name: 'Alerts', signedIn: true },
-  billing: { path: PANEL_PATHS.billing, name: 'Billing', signedIn: true },
-  account: { path: PANEL_PATHS.account, name: 'Account', signedIn: true },
-  plans: { path: PANEL_PATHS.plans, name: 'Plans', signedIn: false },
-  docs: { path: PANEL_PATHS.docs, name: 'Docs', signedIn: false },
-  status: { path: PANEL_PATHS.status, name: 'Status', signedIn: false },
-} as const;
-
 /** Renders a whole page. */
 export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
   const content = html`${breadcrumbTrail(view)}
 ${banners(frame)}
-<h1>${view.title}</h1>
+${pageHeader(view)}
 ${view.body}`;
   const document = html`<!doctype html>
 <html lang="en">
@@ -83,7 +80,7 @@ ${view.body}`;
 <body${account && new Html(' class="inside"')}>
 <a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
-${account && sectionLinks(view)}
+${account && navigation(view.section, account.email, frame.forms)}
 ${
   view.arrange
     ? html`<main>${view.arrange(content)}</main>`
@@ -99,45 +96,38 @@ ${footer(frame)}
   return document.text;
 }
 
-function masthead(frame: Frame): Html {
-  const { account, site } = frame;
+function masthead({ account, site, sandbox }: Frame): Html {
   const here = account
     ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
-${account.balance}</a>
-<span class="who">${account.email}</span>
-${form(
-  frame.forms,
-  { name: 'sign_out', action: PANEL_PATHS.signOut, class: 'inline' },
-  html`<button class="quiet">Sign out</button>`,
-)}`
+${account.balance}</a>`
     : html`<nav aria-label="About" class="about">
-<a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Docs</a>
-<a href="${PANEL_PATHS.status}">Status</a> <a href="${PANEL_PATHS.signIn}">Sign in</a>
-<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a></nav>`;
+<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>
+<details class="menu"><summary>Menu</summary></details>
+<div class="menu-list"><a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Docs</a>
+<a href="${PANEL_PATHS.status}">Status</a> <a href="${PANEL_PATHS.signIn}">Sign in</a></div></nav>`;
   return html`<header class="masthead">
 <a class="brand" href="${PANEL_PATHS.home}">${site}</a>
-${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
+${sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
 <div class="here">${here}</div>
 </header>`;
 }
 
-function sectionLinks({ section }: View): Html {
-  const rows = Object.entries(SECTIONS).map(([key, { path, name, signedIn: inside }]) => {
-    const current = key === section ? new Html(' aria-current="page"') : null;
-    return { inside, link: html`<li><a href="${path}"${current}>${name}</a></li>\n` };
-  });
-  const linksFor = (inside: boolean) => rows.filter((row) => row.inside === inside).map((row) => row.link);
-  return html`<nav class="sections" aria-label="Sections"><ul>
-${linksFor(true)}</ul><ul>
-${linksFor(false)}</ul></nav>`;
+function breadcrumbTrail({ breadcrumbs, title, pageName = title }: View): Html | null {
+  if (!breadcrumbs || breadcrumbs.length === 0) return null;
+  const links = breadcrumbs.map(([name, path]) => html`<li><a href="${path}">${name}</a></li>\n`);
+  return html`<nav class="trail" aria-label="Breadcrumbs"><ol>
+${links}<li aria-current="page">${pageName}</li></ol></nav>`;
 }
 
-function breadcrumbTrail({ breadcrumbs }: View): Html | null {
-  if (!breadcrumbs || breadcrumbs.length === 0) return null;
-  const links = breadcrumbs.map(
-    ([name, path]) => html`<a href="${path}">${name}</a> <span aria-hidden="true">/</span> `,
-  );
-  return html`<nav class="trail" aria-label="Breadcrumbs">${links}</nav>`;
+function pageHeader({ title, header = {} }: View): Html {
+  const { heading = title, status, facts = [], actions } = header;
+  const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
+  if (!status && !actions && shown.length === 0) return html`<h1>${heading}</h1>`;
+  const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
+  return html`<header class="page-head"><div><h1>${heading}</h1>
+${status}
+${shown.length > 0 && list}</div>
+${actions && html`<div class="page-actions">${actions}</div>`}</header>`;
 }
 
 function banners({ account, closed, notice, forms }: Frame): Html {

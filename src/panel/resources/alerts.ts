@@ -10,6 +10,7 @@ import {
   emptyState,
   pager,
   section,
+  sectionLink,
   statusBadge,
   table,
   time,
@@ -41,10 +42,12 @@ export function alertsView(data: {
       : emptyState(
           'No alerts yet.',
           'An alert emails you when the load of a server is high, or a server is down. Create one below.',
+          sectionLink('Create alert'),
         );
   return {
     title: 'Alerts',
     section: 'alerts',
+    header: { actions: sectionLink('Create alert') },
     body: html`${list}
 ${pager(data)}
 ${section(
@@ -69,10 +72,10 @@ export function alertView(data: {
     title: alert.name,
     section: 'alerts',
     breadcrumbs: [['Alerts', PANEL_PATHS.alerts]],
+    header: { status: firingBadge(alert), facts: [describeCondition(alert)] },
     body: html`${detailList([
       ['Condition', describeCondition(alert)],
       ['Servers', describeSelection(alert, servers)],
-      ['Status', firingBadge(alert)],
       ['Created', day(alert.created_at)],
       ['ID', html`<code>${alert.id}</code>`],
     ])}

@@ -40,6 +40,7 @@ export function editorView(data: {
       ['Firewall', PANEL_PATHS.firewall],
       [group.name, page],
     ],
+    pageName: 'Rules',
     body: html`<p>Rules are applied in order; the first match wins. If no inbound rule matches, the default
 policy applies: ${group.default_action}. All changes take effect together when you save. Empty rows are
 ignored.</p>

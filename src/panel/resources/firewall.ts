@@ -11,9 +11,9 @@ import {
 } from '../../spec/schemas/firewall.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
-import { day, detailList, emptyState, pager, section, table } from '../parts/components.ts';
+import { day, detailList, emptyState, pager, section, sectionLink, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
-import { Html, html } from '../parts/html.ts';
+import { Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { isStale } from './firewall-rows.ts';
@@ -52,11 +52,13 @@ export function groupsView(data: {
       : emptyState(
           'No firewall groups yet.',
           'A server without a group has all ports open. Create a group below, add rules, and apply it.',
+          sectionLink('Create firewall group'),
         );
   };
   return {
     title: 'Firewall',
     section: 'firewall',
+    header: { actions: sectionLink('Create firewall group') },
     body: html`${
       (filtered || rows.length > 0) &&
       listFilterForm(PANEL_PATHS.firewall, data.filter, (fields) =>
@@ -108,6 +110,7 @@ export function groupView(data: GroupData): View {
     title: group.name,
     section: 'firewall',
     breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
+    header: { facts: groupFacts(group) },
     body: html`${detailList([
       ['Applied to', appliedServers(group, servers)],
       ['Default inbound policy', group.default_action === 'drop' ? 'Drop' : 'Accept'],
@@ -119,6 +122,12 @@ ${section('Servers', applyForm(data))}
 ${section('Name and default inbound policy', changeForm(data))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
+}
+
+function groupFacts({ rules, applied_to: servers, default_action: policy }: FirewallGroup): HtmlValue[] {
+  const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+  const inbound = policy === 'drop' ? 'Drops other inbound traffic' : 'Accepts other inbound traffic';
+  return [count(rules.length, 'rule'), count(servers.length, 'server'), inbound];
 }
 
 function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {

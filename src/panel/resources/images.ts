@@ -3,7 +3,16 @@ import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import { ARCHES, IMAGE_TYPES, type Image } from '../../spec/schemas/image.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
-import { day, detailList, emptyState, pager, section, statusBadge, table } from '../parts/components.ts';
+import {
+  day,
+  detailList,
+  emptyState,
+  pager,
+  section,
+  sectionLink,
+  statusBadge,
+  table,
+} from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -55,6 +64,7 @@ export function imagesView(data: {
   return {
     title: 'Images',
     section: 'images',
+    header: { actions: sectionLink('Upload image') },
     body: html`${filterForm(data.filter)}
 ${list}
 ${pager(data)}
@@ -128,6 +138,7 @@ export function imageView(data: {
     title: formatImageName(image),
     section: 'images',
     breadcrumbs: [['Images', PANEL_PATHS.images]],
+    header: { facts: [TYPE_LABELS[image.type], image.arch.join(', ')] },
     body: html`${
       image.deprecated_at !== null &&
       removedOn !== null &&

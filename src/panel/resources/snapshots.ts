@@ -6,11 +6,13 @@ import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../../spec/states.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
+  buttonLink,
   day,
   detailList,
   emptyState,
   pager,
   section,
+  sectionLink,
   statusBadge,
   table,
   time,
@@ -68,11 +70,13 @@ export function snapshotsView(data: {
       : emptyState(
           'No snapshots yet.',
           'A snapshot is a copy of a server’s disk at one moment. Create one below.',
+          sectionLink('Create snapshot'),
         );
   };
   return {
     title: 'Snapshots',
     section: 'snapshots',
+    header: { actions: sectionLink('Create snapshot') },
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
 ${list()}
 ${pager(data)}
@@ -136,9 +140,17 @@ export function snapshotView(data: {
     title: snapshot.name,
     section: 'snapshots',
     breadcrumbs: [['Snapshots', PANEL_PATHS.snapshots]],
+    header: {
+      status: snapshotStatusBadge(snapshot.status),
+      facts: [
+        serverLink(snapshot.server, servers),
+        snapshot.status === 'ready' && formatSize(snapshot),
+        day(snapshot.created_at),
+      ],
+      ...(snapshot.status === 'ready' && { actions: deployButton(snapshot) }),
+    },
     ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
     body: html`${detailList([
-      ['Status', snapshotStatusBadge(snapshot.status)],
       ['Server', serverLink(snapshot.server, servers)],
       ['Size', formatSize(snapshot)],
       ['Created', time(snapshot.created_at)],
@@ -146,17 +158,15 @@ export function snapshotView(data: {
       ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
       ['ID', html`<code>${snapshot.id}</code>`],
     ])}
-${snapshot.status === 'ready' && useSections(data)}
+${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
 ${section('Delete', deleteSection(snapshot, forms))}`,
   };
 }
 
-function useSections(data: Parameters<typeof snapshotView>[0]): Html {
-  const path = deployPath({ image: data.snapshot.id });
-  return html`<p><a href="${path}">Deploy a server from this snapshot</a></p>
-${section('Restore', restoreSection(data))}`;
+function deployButton({ id }: Snapshot): Html {
+  return buttonLink('Deploy server from snapshot', deployPath({ image: id }));
 }
 
 function restoreSection({ snapshot, targets, forms }: Parameters<typeof snapshotView>[0]): Html {

@@ -5,7 +5,16 @@ import type { Server } from '../../spec/schemas/server.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { explainDenial } from '../../spec/states.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
-import { day, detailList, emptyState, pager, section, statusBadge, table } from '../parts/components.ts';
+import {
+  day,
+  detailList,
+  emptyState,
+  pager,
+  section,
+  sectionLink,
+  statusBadge,
+  table,
+} from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
@@ -43,11 +52,13 @@ export function volumesView(data: {
       : emptyState(
           'No volumes yet.',
           'A volume is a separate disk that you attach to a server. Create one below.',
+          sectionLink('Create volume'),
         );
   };
   return {
     title: 'Volumes',
     section: 'volumes',
+    header: { actions: sectionLink('Create volume') },
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers, regions)}
 ${list()}
 ${pager(data)}
@@ -122,6 +133,10 @@ export function volumeView(data: {
     title: volume.name,
     section: 'volumes',
     breadcrumbs: [['Volumes', PANEL_PATHS.volumes]],
+    header: {
+      status: volume.attached_to === null ? statusBadge('detached') : statusBadge('attached', 'good'),
+      facts: [`${volume.size_gb} GiB`, volume.region, volume.device && html`<code>${volume.device}</code>`],
+    },
     body: html`${detailList([
       ['Size', `${volume.size_gb} GiB`],
       ['Region', volume.region],

@@ -11,6 +11,7 @@ import {
   emptyState,
   pager,
   section,
+  sectionLink,
   statusBadge,
   table,
 } from '../parts/components.ts';
@@ -41,10 +42,12 @@ export function webhooksView(data: {
       : emptyState(
           'No webhooks yet.',
           'A webhook notifies your own program when something happens to your servers. Create one below.',
+          sectionLink('Create webhook'),
         );
   return {
     title: 'Webhooks',
     section: 'webhooks',
+    header: { actions: sectionLink('Create webhook') },
     body: html`${data.created && secretNotice(data.created)}
 ${list}
 ${pager(data)}
@@ -154,6 +157,7 @@ export function webhookView(data: {
     title: 'Webhook',
     section: 'webhooks',
     breadcrumbs: [['Webhooks', PANEL_PATHS.webhooks]],
+    header: { status: activeBadge(webhook), facts: [html`<code>${webhook.url}</code>`] },
     ...(refreshS === undefined ? {} : { refreshS }),
     body: html`${detailList([
       ['URL', html`<code>${webhook.url}</code>`],

@@ -27,6 +27,14 @@ export function formatCyclePrice(server: Pick<Server, 'price_usd_cycle' | 'billi
   return `${usd(server.price_usd_cycle)} for ${formatMonths(server.billing_months)}`;
 }
 
+/** `$7.35/mo`, `$20.95 per 3 months`. */
+export function shortPrice({
+  price_usd_cycle: price,
+  billing_months: months,
+}: Pick<Server, 'price_usd_cycle' | 'billing_months'>): string {
+  return months === 1 ? `${usd(price)}/mo` : `${usd(price)} per ${formatMonths(months)}`;
+}
+
 /** Formats MiB: `512 MiB`, `4 GiB`. */
 export function formatMemory(mb: number): string {
   return mb < 1024 ? `${mb}\u00a0MiB` : `${Math.round((mb / 1024) * 10) / 10}\u00a0GiB`;

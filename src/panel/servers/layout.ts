@@ -1,12 +1,19 @@
 /** Parts that all pages of one server share: title, tabs, and warnings. */
 
 import { MANUAL_HARDWARE_MESSAGES } from '../../spec/error-messages.ts';
-import { PANEL_PATHS, SERVER_PAGES, type ServerPageKey, serverPagePath } from '../../spec/paths.ts';
+import {
+  PANEL_PATHS,
+  resourcePath,
+  SERVER_PAGES,
+  type ServerPageKey,
+  serverPagePath,
+} from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../../spec/states.ts';
 import { tabs } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { serverStatusBadge, shortPrice } from './format.ts';
 
 export interface ServerPage {
   readonly server: Server;
@@ -92,10 +99,22 @@ export function serverView(page: ServerPage, part: ServerPageKey, body: Html, re
   const { server } = page;
   const parts = Object.keys(SERVER_PAGES) as ServerPageKey[];
   const here = serverPagePath(server.id, part);
+  const overview = [server.name, serverPagePath(server.id)] as const;
   return {
     title: part === 'overview' ? server.name : `${server.name}: ${PART_NAMES[part].toLowerCase()}`,
     section: 'servers',
-    breadcrumbs: [['Servers', PANEL_PATHS.servers]],
+    breadcrumbs: [['Servers', PANEL_PATHS.servers], ...(part === 'overview' ? [] : [overview])],
+    pageName: part === 'overview' ? server.name : PART_NAMES[part],
+    header: {
+      heading: server.name,
+      status: serverStatusBadge(server.status),
+      facts: [
+        page.regionName,
+        html`<a href="${resourcePath(PANEL_PATHS.plans, server.plan)}">${server.plan}</a>`,
+        shortPrice(server),
+        server.ipv4 && html`<code>${server.ipv4.address}</code>`,
+      ],
+    },
     ...(refreshS === undefined ? {} : { refreshS }),
     body: html`${tabs(
       'Server pages',

@@ -3,7 +3,7 @@ import { DEPLOY_PATH, PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { SERVER_STATUSES } from '../../spec/states.ts';
 import { listFilterForm } from '../parts/compact-forms.ts';
-import { day, emptyState, pager, table } from '../parts/components.ts';
+import { buttonLink, day, emptyState, pager, table } from '../parts/components.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelFilterField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -26,22 +26,22 @@ interface ServersData {
 export function serversView(data: ServersData): View {
   const { servers, filter, closed } = data;
   const filtered = Object.keys(filter).length > 0 || data.first !== null;
-  const order = closed
-    ? html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`
-    : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy server</a></p>`;
-  if (servers.length === 0 && !filtered) return serversPage(html`${emptyServerList(closed)}`);
-  return serversPage(html`${order}
+  if (servers.length === 0 && !filtered) return serversPage(null, emptyServerList(closed));
+  return serversPage(
+    closed === null ? buttonLink('Deploy server', DEPLOY_PATH) : null,
+    html`${closed && html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`}
 ${filterForm(data)}
 ${
   servers.length > 0
     ? serversTable(data)
     : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`)
 }
-${pager(data)}`);
+${pager(data)}`,
+  );
 }
 
-function serversPage(body: Html): View {
-  return { title: 'Servers', section: 'servers', body };
+function serversPage(actions: Html | null, body: Html): View {
+  return { title: 'Servers', section: 'servers', ...(actions && { header: { actions } }), body };
 }
 
 function emptyServerList(closed: string | null): Html {
@@ -50,8 +50,8 @@ function emptyServerList(closed: string | null): Html {
     ? emptyState(title, `New servers are unavailable right now. ${closed}`)
     : emptyState(
         title,
-        html`Your server is ready a minute or two after you order it. <a
-href="${DEPLOY_PATH}">Deploy server</a>`,
+        'Your server is ready a minute or two after you order it.',
+        buttonLink('Deploy server', DEPLOY_PATH),
       );
 }
 

@@ -1,5 +1,5 @@
 /** A server's overview: status, power, addresses, specifications, and billing. */
-import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
+import { DOCS_PATHS, PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
 import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
@@ -10,7 +10,7 @@ import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { firingList } from '../resources/alerts.ts';
 import { progressBar, recentActions } from './actions.ts';
-import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
+import { formatCyclePrice, formatMemory, formatMonths } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 
 const REFRESH_S = 5;
@@ -29,25 +29,32 @@ export function overviewView(data: OverviewData): View {
   const { server } = data;
   const changing =
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
-  const operation = describeCurrentOperation(data);
-  const statusText = html`${serverStatusBadge(server.status)}${
-    operation && html` <span class="soft">${operation}</span>`
-  }${server.action && html`<div>${progressBar(server.action)}</div>`}`;
-  const body = html`${detailList([['Status', statusText]])}
+  const body = html`${changing && progressCard(data)}
 ${data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id))}
 ${section('Power', powerSection(data))}
 <div class="columns"><div>
+${server.ipv4 && section('Connect', connectSection(server.ipv4.address, data.keys.length > 0))}
 ${section('Addresses', addressList(data))}
+${section('Tags and labels', tagsAndLabels(data))}
 </div><div>
 ${section('Specifications', machineDetails(data))}
-</div></div>
-<div class="columns"><div>
 ${section('Billing', billingDetails(data))}
-</div><div>
-${section('Tags and labels', tagsAndLabels(data))}
 </div></div>
 ${section('Latest actions', recentActions(server.id, data.actions))}`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
+}
+
+function progressCard(data: OverviewData): Html {
+  const operation = describeCurrentOperation(data);
+  return html`<div class="banner">${operation && html`<p>${operation}</p>`}${
+    data.server.action && html`<p>${progressBar(data.server.action)}</p>`
+  }</div>`;
+}
+
+function connectSection(address: string, hasKeys: boolean): Html {
+  const secret = hasKeys ? 'an SSH key of this server' : 'the root password that you chose';
+  return html`<p class="command">${copyable(`ssh root@${address}`)}</p>
+<p class="hint">Sign in with ${secret}. <a href="${DOCS_PATHS.guides}/getting-started">Step by step</a></p>`;
 }
 
 /** Form name, action, and label of each power button. */

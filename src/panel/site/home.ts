@@ -4,7 +4,7 @@ import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import { coinUnit } from '../money/coin-names.ts';
-import { copyable, section, table, usd } from '../parts/components.ts';
+import { buttonLink, copyable, section, table, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import {
@@ -13,7 +13,6 @@ import {
   formatDisk,
   formatMemory,
   formatTraffic,
-  planLink,
   type SoldPlan,
 } from './plans.ts';
 
@@ -35,21 +34,19 @@ export function homeView(data: HomeData): View {
   const { site, signedIn, baseUrl, sandbox } = data;
   return {
     title: 'Pay for servers with cryptocurrency, without an identity check',
-    body: html`${
-      sandbox &&
-      html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are
+    body: html`<div class="hero"><p>${site} rents virtual and dedicated servers${inRegions(data.regions)}. To
+sign up, you only need an email address and a password. Top up a balance with cryptocurrency, and it pays for
+your servers for 1, 3, 6, or 12 months at a time.</p>
+<p class="row">${
+      signedIn ? buttonLink('Your servers', PANEL_PATHS.servers) : buttonLink('Sign up', PANEL_PATHS.signUp)
+    }${buttonLink('Plans and prices', PANEL_PATHS.plans, 'plain')}</p></div>
+${
+  sandbox &&
+  html`<div class="banner warn"><p><strong>This is a sandbox.</strong> Coins, blocks, and servers are
 simulated; nothing costs or earns real money.</p></div>
 <details><summary>Try it with curl: sign up, pay with simulated coins, deploy</summary>
 ${sandboxWalkthrough(baseUrl)}</details>`
-    }
-<p>${site} rents virtual and dedicated servers${inRegions(data.regions)}. To sign up, you only need an email
-address and a password. Top up a balance with cryptocurrency, and it pays for your servers for 1, 3, 6, or
-12 months at a time.</p>
-<p>${
-      signedIn
-        ? html`<a class="button" href="${PANEL_PATHS.servers}">Your servers</a>`
-        : html`<a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>`
-    } <a class="button plain" href="${PANEL_PATHS.plans}">Plans and prices</a></p>
+}
 ${plansSection(data)}
 ${section('How it works', HOW_IT_WORKS)}
 ${section('Payment', paymentSection(data))}
@@ -64,42 +61,30 @@ function inRegions(regions: readonly Region[]): string {
 
 function plansSection({ plans: cheapest }: HomeData): Html | null {
   if (cheapest.length === 0) return null;
-  const longest = CYCLE_MONTHS.at(-1) ?? 12;
   return section(
     'Smallest virtual and dedicated plans',
-    html`${table({
-      caption: 'Smallest virtual and dedicated plans',
-      columns: [
-        'Plan',
-        { name: 'Per month', class: 'number' },
-        { name: `Per month, paid for ${longest} months`, class: 'number' },
-        'CPU',
-        'Memory',
-        'NVMe disk',
-        'Traffic per month',
-      ],
-      rows: cheapest.map((plan) => [
-        planLink(plan.id),
-        usd(plan.price_usd_month),
-        usd(plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month),
-        `${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}`,
-        formatMemory(plan),
-        formatDisk(plan),
-        formatTraffic(plan),
-      ]),
-    })}
+    html`<div class="cards prices">${cheapest.map(planCard)}</div>
 <p><a href="${PANEL_PATHS.plans}">All plans, regions, and availability</a></p>`,
     'plans',
   );
 }
 
-const HOW_IT_WORKS = html`<ol>
-<li><strong>Sign up</strong> with an email address and a password. We show you a recovery code once. Save it
+function planCard(plan: SoldPlan): Html {
+  const longest = CYCLE_MONTHS.at(-1) ?? 12;
+  const lowest = plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month;
+  return html`<a class="card" href="${resourcePath(PANEL_PATHS.plans, plan.id)}"><strong>${plan.id}</strong>
+<b>${usd(plan.price_usd_month)}/mo</b> <span>${usd(lowest)}/mo, paid for ${longest} months</span>
+<span>${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}, ${formatMemory(plan)} memory</span>
+<span>${formatDisk(plan)} NVMe, ${formatTraffic(plan)} traffic per month</span></a>\n`;
+}
+
+const HOW_IT_WORKS = html`<ol class="steps">
+<li><strong>Sign up</strong> Enter an email address and a password. We show you a recovery code once. Save it
 to regain access later.</li>
-<li><strong>Top up</strong> at least ${usd(Number(LIMITS.topupMinCents) / 100)}: choose a coin and pay to an
+<li><strong>Top up</strong> Choose a coin and pay at least ${usd(Number(LIMITS.topupMinCents) / 100)} to an
 address that is reserved for you.</li>
-<li><strong>Deploy</strong>: choose a plan, region, image, and your SSH key. Your server is ready in a
-minute or two.</li>
+<li><strong>Deploy</strong> Choose a plan, region, image, and your SSH key. Your server is ready in a minute
+or two.</li>
 </ol>
 <p>You can do everything in this panel, with or without JavaScript, or through the
 <a href="${DOCS_PATHS.api}">REST API</a>, which has an <a href="${DOCS_PATHS.openApi}">OpenAPI document</a>.

@@ -158,8 +158,8 @@ describe('the account in the panel', () => {
   it('the limits page shows the use of each limit', async () => {
     const { panel } = await person();
     const { text } = await panel.get('/account/limits');
-    assert.match(text, /<th scope="row">Servers<\/th><td class="number">0<\/td><td class="number">50<\/td>/);
-    assert.match(text, /<th scope="row">Snapshots of a server<\/th><td class="number">–<\/td>/);
+    assert.match(textOf(text), / Servers 0 50 /);
+    assert.match(textOf(text), / Snapshots of a server – /);
     assert.ok(!text.includes('reached'));
     await world.db.run('update balances set servers = 50');
     const full = await panel.get('/account/limits');
@@ -221,7 +221,7 @@ describe('the account in the panel', () => {
     const all = await panel.get('/account/audit');
     assert.match(textOf(all.text), /customer\.end_session failed – Session Unknown/);
     const actions = ({ text }: { text: string }) =>
-      [...text.matchAll(/<td><code>(\w+\.\w+)<\/code><\/td>/g)].map(([, action]) => action);
+      [...text.matchAll(/<td[^>]*><code>(\w+\.\w+)<\/code><\/td>/g)].map(([, action]) => action);
     assert.deepEqual(actions(await panel.get('/account/audit?action=customer.sign_up&from=&to=&resource=')), [
       'customer.sign_up',
     ]);

@@ -13,7 +13,7 @@ export function alertPages(at: () => ResourceFixture): void {
     const path = pathOf(created);
     assert.match(
       textOf(created.text),
-      /busy <b> Condition CPU above 90% for 10 minutes Servers Servers with env=prod, tier= Status OK/,
+      /busy <b> OK CPU above 90% for 10 minutes Condition .* Servers Servers with env=prod, tier= Created/,
     );
     const listed = await done(path, 'change', {
       ...{ metric: 'net_out_bps', compare: 'lt', value: '5000', window: '1h' },
@@ -21,10 +21,13 @@ export function alertPages(at: () => ResourceFixture): void {
     });
     assert.match(
       textOf(listed.text),
-      /Condition Outbound traffic below 5,000 bytes\/s for 60 minutes Servers web Status OK/,
+      /OK Outbound traffic below 5,000 bytes\/s for 60 minutes Condition .* Servers web Created/,
     );
     const disabled = await done(path, 'change', { metric: 'unreachable', enabled: null });
-    assert.match(textOf(disabled.text), /Condition Unreachable for 60 minutes Servers web Status disabled/);
+    assert.match(
+      textOf(disabled.text),
+      /disabled Unreachable for 60 minutes Condition .* Servers web Created/,
+    );
     assert.match(
       textOf((await panel.open('/alerts')).text),
       /busy <b> Unreachable for 60 minutes web disabled/,
@@ -54,7 +57,7 @@ export function alertPages(at: () => ResourceFixture): void {
       /Firing alerts Alert Condition Since any load CPU above 0% for 5 minutes 20\d\d-/,
     );
     const path = pathOf(created);
-    assert.match(textOf((await panel.open(path)).text), /Status firing .* Server Since web 20\d\d-/);
+    assert.match(textOf((await panel.open(path)).text), /any load firing .* Server Since web 20\d\d-/);
     await done(path, 'delete');
     assert.doesNotMatch((await panel.open(page)).text, /Firing alerts/);
   });

@@ -34,7 +34,10 @@ export function firewallPages(at: () => ResourceFixture): void {
     const path = pathOf(page);
     await done(path, 'change', { name: 'mail hosts', default_action: 'accept' });
     const applied = await done(path, 'apply', { [`applied_to.${web}`]: 'on' });
-    assert.match(textOf(applied.text), /mail hosts Applied to web Default inbound policy Accept/);
+    assert.match(
+      textOf(applied.text),
+      /mail hosts 0 rules 1 server Accepts other inbound traffic Applied to web/,
+    );
     assert.match(textOf(applied.text), /Clear all servers above and save the selection before you delete it/);
     assert.match(textOf((await panel.open('/firewall?name=mail hosts')).text), /mail hosts 0 1 Accept/);
     await done(path, 'apply', { [`applied_to.${web}`]: null });

@@ -112,7 +112,7 @@ export function imagePages(at: () => ResourceFixture): void {
     const image = await panel.open(responses[0]?.location ?? '');
     assert.match(
       textOf(image.text),
-      /rescue é <i> Type Custom Family custom Version 20\d\d-.* Architecture amd64, arm64/,
+      /rescue é <i> Custom amd64, arm64 Type Custom Family custom Version 20\d\d-.* Architecture amd64/,
     );
     assert.equal((await other.open(pathOf(image))).status, 404);
     await done(pathOf(image), 'delete');

@@ -16,13 +16,13 @@ export function volumePages(at: () => ResourceFixture): void {
     const path = pathOf(page);
     assert.match(
       textOf(page.text),
-      /data <b> Size 20 GiB Region par Attached to detached Encrypted Yes File system ext4/,
+      /data <b> detached 20 GiB par Size 20 GiB Region par Attached to detached .* File system ext4/,
     );
     const attached = await done(path, 'attach', { server: web });
     assert.match(textOf(attached.text), /Attached to web Device \/dev\/vdb/);
     assert.doesNotMatch(attached.text, /name="_form" value="delete"/);
     const larger = await done(path, 'change', { name: 'data', size_gb: '30' });
-    assert.match(textOf(larger.text), /Saved\. data Size 30 GiB/);
+    assert.match(textOf(larger.text), /Saved\. data attached 30 GiB par .* Size 30 GiB/);
     await world.settle();
     const list = await panel.open(`/volumes?attached_to=${web}`);
     assert.match(textOf(list.text), /data 30 GiB par web/);
@@ -126,7 +126,10 @@ export function snapshotPages(at: () => ResourceFixture): void {
     const path = pathOf(begun);
     await world.settle();
     const page = await panel.open(path);
-    assert.match(textOf(page.text), /before Status ready Server web Size [\d.]+ GiB/);
+    assert.match(
+      textOf(page.text),
+      /before ready web [\d.]+ GiB 20\d\d-\d\d-\d\d .* Server web Size [\d.]+ GiB/,
+    );
     assert.match(
       page.text,
       /<select[^>]* name="server" required[^>]*>\s*<option value="" selected>Choose a server/,

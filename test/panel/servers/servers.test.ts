@@ -57,7 +57,7 @@ async function act(part: string, form: string, typed: Record<string, string> = {
 describe('the list of servers', () => {
   it('an empty server list links to the deploy page', async () => {
     const { text } = await otherCustomer.open('/servers');
-    assert.match(text, /You have no servers yet.*<a\s+href="\/servers\/new">Deploy server/s);
+    assert.match(text, /You have no servers yet.*<a class="button" href="\/servers\/new">Deploy server/s);
   });
 
   it('the server list shows details and prices, newest first, with pagination', async () => {
@@ -141,10 +141,9 @@ describe('the page of a server', () => {
        where public_no = $1`;
     await world.opened.db.run(operation, [number]);
     const busy = await panel.open(page);
-    assert.match(
-      textOf(busy.text),
-      /running The server is restarting\. Power Open console The server is restarting\. Wait/,
-    );
+    const text = textOf(busy.text);
+    assert.match(text, /s1-\w+ running Paris s1 \$7\.35\/mo/);
+    assert.match(text, /The server is restarting\. Power Open console The server is restarting\. Wait/);
     assert.equal(busy.headers.get('refresh'), `5; url=${page}`);
     assert.equal((await panel.open(`${page}?still=1`)).headers.get('refresh'), null);
     await world.opened.db.run('delete from operations');

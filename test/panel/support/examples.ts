@@ -24,7 +24,16 @@ const singleExample =
   () => [[name, path]];
 
 /** Public pages that are viewed without signing in. The customer views the others and sees more there. */
-const FOR_VISITORS = new Set(['/', '/plans', '/signin', '/signup', '/recover', '/confirm', '/reset']);
+const FOR_VISITORS = new Set([
+  '/',
+  '/plans',
+  '/signin',
+  '/signup',
+  '/recover',
+  '/confirm',
+  '/reset',
+  '/styleguide',
+]);
 
 const OPEN: Readonly<Record<string, Rows>> = {
   '/': singleExample('home', '/'),

@@ -2,14 +2,16 @@
 import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
 import { readSwitches, type SwitchState } from '../../../domain/rules/switches.ts';
 import { listCoins, readCoins } from '../../../domain/topups/offer.ts';
+import { fail } from '../../../kernel/fail.ts';
 import { formatRfc3339 } from '../../../kernel/time.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';
 import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts';
 import { regionsView, regionView } from '../../../panel/site/regions.ts';
 import { contactView, termsView } from '../../../panel/site/site.ts';
 import { type StatusWindow, statusView } from '../../../panel/site/status.ts';
+import { styleguideView } from '../../../panel/site/styleguide.ts';
 import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
-import { PANEL_PATHS } from '../../../spec/paths.ts';
+import { PANEL_PATHS, STYLEGUIDE_PATH } from '../../../spec/paths.ts';
 import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
 import { SWITCHES } from '../../../spec/switches.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
@@ -105,6 +107,12 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
     path: PANEL_PATHS.contact,
     access: 'anyone',
     render: ({ edge }) => contactView({ contact: edge.settings.contact }),
+  },
+  {
+    path: STYLEGUIDE_PATH,
+    access: 'anyone',
+    render: ({ service, forms }) =>
+      service.settings.mode === 'sandbox' ? styleguideView(forms) : fail('not_found'),
   },
 ];
 
