@@ -6,6 +6,7 @@ import type { SessionTopupStatus } from '../../spec/states.ts';
 import { day, emptyState, pager, section, statusBadge, table, tabs, time, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { coinUnit, topupStatusBadge } from './coin-names.ts';
 import { refundInstructions } from './payment.ts';
 
@@ -67,20 +68,22 @@ export function billingView(data: BillingData): View {
   return {
     title: 'Billing',
     section: 'billing',
+    live: ['srv_', 'top_'],
     body: html`${billingTabs(PANEL_PATHS.billing)}
-${balanceSummary(data.balance)}
-${
+${part('summary', balanceSummary(data.balance))}
+${part(
+  'warning',
   data.suspend_at !== null &&
-  html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
+    html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
 blockchain. Top up before you order. If it is still negative at ${time(data.suspend_at)}, we suspend your
-servers.</p>`
-}
+servers.</p>`,
+)}
 <p><a class="button" href="${PANEL_PATHS.topup}">Top up</a></p>
 ${data.invoices
   .filter(({ status }) => status === 'error')
   .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
-${section('Upcoming renewals', renewalsTable(data))}
-${section('Top-ups', topupsTable(data))}`,
+${part('renewals', section('Upcoming renewals', renewalsTable(data)))}
+${part('topups', section('Top-ups', topupsTable(data)))}`,
   };
 }
 

@@ -7,6 +7,7 @@ import { copyable, detailList, exactUsd, section, table, time, usd } from '../pa
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part, type StepState, stepList } from '../parts/live.ts';
 import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
 import { qrCode } from './qr.ts';
 
@@ -66,17 +67,43 @@ export function paymentView(data: PaymentData): View {
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     ...(isPending ? { refreshS: REFRESH_S } : {}),
-    body: html`<p>${topupStatusBadge(status)}</p>
+    live: [topup.id],
+    body: html`${part(
+      'status',
+      html`<p>${topupStatusBadge(status)}</p>
+${paymentSteps(data)}
 ${data.taken_back && reversalNote(data.taken_back)}
-${paymentStatus(data)}
-${status === 'waiting' && howToPay(data)}
-${data.missing && status !== 'error' && remainderSection(data, data.missing)}
-${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
-${data.parts.length > 0 && section('Payments', paymentsTable(data))}
-${section('Details', topupDetails(data))}
-${status === 'waiting' && cancelSection(data.forms)}
-${data.sandbox !== null && isPending && sandboxNote(topup, data.sandbox)}`,
+${paymentStatus(data)}`,
+      'Payment',
+    )}
+${part('pay', status === 'waiting' && howToPay(data))}
+${part(
+  'rest',
+  html`${data.missing && status !== 'error' && remainderSection(data, data.missing)}
+${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}`,
+)}
+${part('payments', data.parts.length > 0 && section('Payments', paymentsTable(data)))}
+${part('details', section('Details', topupDetails(data)))}
+${part('cancel', status === 'waiting' && cancelSection(data.forms))}
+${part('sandbox', data.sandbox !== null && isPending && sandboxNote(topup, data.sandbox))}`,
   };
+}
+
+/** Where a payment is on its way to the balance. Null: none is expected, or it needs an answer. */
+function paymentSteps({ topup, status }: PaymentData): Html | null {
+  if (status !== 'waiting' && status !== 'confirming' && status !== 'confirmed') return null;
+  const states: Record<typeof status, readonly [StepState, StepState, StepState]> = {
+    waiting: ['now', 'next', 'next'],
+    confirming: ['done', 'now', 'next'],
+    confirmed: ['done', 'done', 'done'],
+  };
+  const [seen, confirming, credited] = states[status];
+  const count = status === 'waiting' ? '' : ` ${formatConfirmations(topup)}`;
+  return stepList('Progress of the payment', [
+    ['Seen', seen],
+    [`Confirming${count}`, confirming],
+    ['Credited', credited],
+  ]);
 }
 
 function paymentStatus(data: PaymentData): Html {

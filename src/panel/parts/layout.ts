@@ -1,7 +1,8 @@
 /** The frame around every page: title, account, banners, and navigation. */
-import { PANEL_PATHS } from '../../spec/paths.ts';
+import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
 import { type FormContext, form } from './form.ts';
 import { Html, html } from './html.ts';
+import { part } from './live.ts';
 
 /** The section a page belongs to. The navigation marks its link. */
 export type Section = keyof typeof SECTIONS;
@@ -19,6 +20,11 @@ export interface View {
   readonly status?: number;
   /** Seconds between automatic reloads, until the visitor turns them off. */
   readonly refreshS?: number;
+  /**
+   * What the page shows: beginnings of the ids and event types after which scripts update its parts. Undefined:
+   * it does not change on its own.
+   */
+  readonly live?: readonly string[];
   /** Whether it has elements for passkeys, which a script shows. */
   readonly usesPasskeys?: boolean;
 }
@@ -35,7 +41,15 @@ export interface Frame {
   /** The confirmation of the last action, or null. */
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: { readonly style: string; readonly script: string; readonly passkeys: string };
+  readonly assets: Readonly<Record<'style' | 'script' | 'live' | 'passkeys', string>>;
+  /** For scripts that update the page in place, or null. */
+  readonly live: {
+    /** The page itself, without its notice. */
+    readonly url: string;
+    /** The number of the latest event that the page shows. */
+    readonly seq: string;
+    readonly about: readonly string[];
+  } | null;
   /** The page's URL without automatic reloads; null if it does not reload. */
   readonly autoRefresh: {
     readonly path: string;
@@ -75,7 +89,7 @@ ${view.body}`;
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · ${frame.site}</title>
-<link rel="stylesheet" href="${assets.style}">
+<link rel="stylesheet" href="${assets.style}">${refreshTag(frame)}${liveScript(frame)}
 <script src="${assets.script}" defer></script>${
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }
@@ -89,7 +103,7 @@ ${
     ? html`<main>${view.arrange(content)}</main>`
     : html`<main id="content" tabindex="-1">
 ${content}
-${frame.autoRefresh && autoRefreshNote(frame.autoRefresh)}
+${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoRefresh))}
 </main>`
 }
 ${footer(frame)}
@@ -99,10 +113,25 @@ ${footer(frame)}
   return document.text;
 }
 
+/** Only without scripts: they update the page in place, and could not cancel a reload. */
+function refreshTag({ autoRefresh }: Frame): Html | null {
+  if (autoRefresh === null) return null;
+  const content = `${autoRefresh.intervalS}; url=${autoRefresh.reloadPath}`;
+  return html`\n<noscript><meta http-equiv="refresh" content="${content}"></noscript>`;
+}
+
+/** Runs first, to see the page before the other scripts add to it. */
+function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
+  if (live === null) return null;
+  const every = autoRefresh && html` data-every="${autoRefresh.intervalS}"`;
+  return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}" data-url="${live.url}"
+data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
+}
+
 function masthead(frame: Frame): Html {
   const { account, site } = frame;
   const here = account
-    ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
+    ? html`<a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
 ${account.balance}</a>
 <span class="who">${account.email}</span>
 ${form(
@@ -153,9 +182,8 @@ ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
 ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${remedy}</div>\n`}`;
 }
 
-function autoRefreshNote({ path, intervalS }: { readonly path: string; readonly intervalS: number }): Html {
-  return html`<p class="soft still">This page refreshes every ${intervalS} seconds. <a
-href="${path}">Stop refreshing</a></p>`;
+function autoRefreshNote({ path }: { readonly path: string }): Html {
+  return html`<p class="soft still">This page updates on its own. <a href="${path}">Stop updates</a></p>`;
 }
 
 function footer({ site }: Frame): Html {

@@ -20,6 +20,7 @@ import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
@@ -73,8 +74,9 @@ export function snapshotsView(data: {
   return {
     title: 'Snapshots',
     section: 'snapshots',
+    live: ['snap_'],
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
-${list()}
+${part('list', list())}
 ${pager(data)}
 ${section('Create snapshot', createSection(data.forms, servers))}`,
   };
@@ -137,19 +139,24 @@ export function snapshotView(data: {
     section: 'snapshots',
     breadcrumbs: [['Snapshots', PANEL_PATHS.snapshots]],
     ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
-    body: html`${detailList([
-      ['Status', snapshotStatusBadge(snapshot.status)],
-      ['Server', serverLink(snapshot.server, servers)],
-      ['Size', formatSize(snapshot)],
-      ['Created', time(snapshot.created_at)],
-      ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
-      ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
-      ['ID', html`<code>${snapshot.id}</code>`],
-    ])}
-${snapshot.status === 'ready' && useSections(data)}
+    live: [snapshot.id],
+    body: html`${part(
+      'facts',
+      detailList([
+        ['Status', snapshotStatusBadge(snapshot.status)],
+        ['Server', serverLink(snapshot.server, servers)],
+        ['Size', formatSize(snapshot)],
+        ['Created', time(snapshot.created_at)],
+        ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
+        ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
+        ['ID', html`<code>${snapshot.id}</code>`],
+      ]),
+      'Status',
+    )}
+${part('use', snapshot.status === 'ready' && useSections(data))}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
-${section('Delete', deleteSection(snapshot, forms))}`,
+${part('delete', section('Delete', deleteSection(snapshot, forms)))}`,
   };
 }
 

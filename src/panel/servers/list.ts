@@ -8,6 +8,8 @@ import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelFilterField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
+import { progressBar } from './actions.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
 
 interface ServersData {
@@ -29,19 +31,20 @@ export function serversView(data: ServersData): View {
   const order = closed
     ? html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`
     : html`<p><a class="button" href="${DEPLOY_PATH}">Deploy server</a></p>`;
-  if (servers.length === 0 && !filtered) return serversPage(html`${emptyServerList(closed)}`);
+  if (servers.length === 0 && !filtered) return serversPage(part('list', emptyServerList(closed)));
   return serversPage(html`${order}
 ${filterForm(data)}
-${
+${part(
+  'list',
   servers.length > 0
     ? serversTable(data)
-    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`)
-}
+    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`),
+)}
 ${pager(data)}`);
 }
 
 function serversPage(body: Html): View {
-  return { title: 'Servers', section: 'servers', body };
+  return { title: 'Servers', section: 'servers', live: ['srv_'], body };
 }
 
 function emptyServerList(closed: string | null): Html {
@@ -59,7 +62,7 @@ function serversTable({ servers, regions }: ServersData): Html {
   const label = labelsOf(servers);
   const rows = servers.map((server): HtmlValue[] => [
     html`<a href="${serverPagePath(server.id)}">${label(server)}</a>`,
-    serverStatusBadge(server.status),
+    html`${serverStatusBadge(server.status)}${server.action && html`<br>${progressBar(server.action)}`}`,
     regions[server.region] ?? server.region,
     server.plan,
     server.ipv4 ? html`<code>${server.ipv4.address}</code>` : '–',

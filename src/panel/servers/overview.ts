@@ -8,8 +8,9 @@ import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
-import { progressBar, recentActions } from './actions.ts';
+import { actionSteps, progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 
@@ -33,20 +34,25 @@ export function overviewView(data: OverviewData): View {
   const statusText = html`${serverStatusBadge(server.status)}${
     operation && html` <span class="soft">${operation}</span>`
   }${server.action && html`<div>${progressBar(server.action)}</div>`}`;
-  const body = html`${detailList([['Status', statusText]])}
-${data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id))}
-${section('Power', powerSection(data))}
+  const running = data.actions.find(({ id }) => id === server.action?.id);
+  const body = html`${part(
+    'status',
+    html`${detailList([['Status', statusText]])}${running && actionSteps(running)}`,
+    'Status',
+  )}
+${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
+${part('power', section('Power', powerSection(data)))}
 <div class="columns"><div>
-${section('Addresses', addressList(data))}
+${part('addresses', section('Addresses', addressList(data)))}
 </div><div>
-${section('Specifications', machineDetails(data))}
+${part('specifications', section('Specifications', machineDetails(data)))}
 </div></div>
 <div class="columns"><div>
-${section('Billing', billingDetails(data))}
+${part('billing', section('Billing', billingDetails(data)))}
 </div><div>
 ${section('Tags and labels', tagsAndLabels(data))}
 </div></div>
-${section('Latest actions', recentActions(server.id, data.actions))}`;
+${part('actions', section('Latest actions', recentActions(server.id, data.actions)))}`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
 }
 
