@@ -8,12 +8,12 @@
  * sessions still exist. A poll runs when this process is woken, and at least once per interval, because another
  * process may have numbered the events. Without streams there are no polls.
  */
-import pLimit from 'p-limit';
 import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { findEventBounds, type NumberedEventRow, readNumberedEvents } from '../../store/events/events.ts';
+import { findEventBounds } from '../../store/events/events.ts';
 import type { Service } from '../context.ts';
 import { pollStreams } from './poll.ts';
+import { EventReads } from './reads.ts';
 import { EventStream, type StreamReader } from './stream.ts';
 
 const POLL_MS = 500;
@@ -23,8 +23,6 @@ const POLL_MS = 500;
  */
 const PAUSE_MIN_MS = 20;
 const PAUSE_PER_POLL = 20;
-/** Concurrent batch reads, so that streams do not exhaust the connection pool. */
-const READ_CONCURRENCY = 2;
 const RETRY_AFTER_S = 60;
 
 /** The position where a client wants to resume, and the field that named it. */
@@ -39,8 +37,7 @@ export class EventStreams {
   /** Streams per customer, including those being opened. Those of sessions are counted apart. */
   readonly #openByCustomer = new Map<string, number>();
   #openTotal = 0;
-  readonly #pendingReads = new Map<string, Promise<readonly NumberedEventRow[]>>();
-  readonly #readLimit = pLimit(READ_CONCURRENCY);
+  readonly #reads: EventReads;
   #pollLoop: Promise<void> | null = null;
   #woken = false;
   #interrupt: () => void = () => undefined;
@@ -49,6 +46,7 @@ export class EventStreams {
 
   constructor(service: Service) {
     this.#service = service;
+    this.#reads = new EventReads(service.db);
   }
 
   /**
@@ -64,7 +62,7 @@ export class EventStreams {
       const bounds = await findEventBounds(this.#service.db, customerId, requestedSeq ?? 0n);
       if (cursor !== null) requireRetained(cursor, bounds.last_seq, bounds.next_seq);
       const after = requestedSeq ?? bounds.last_seq;
-      const read = (id: string, seq: bigint) => this.#read(id, seq);
+      const read = (id: string, seq: bigint) => this.#reads.read(id, seq);
       const onEnd = () => {
         this.#streams.delete(stream);
         this.#releaseSlot(slot);
@@ -118,18 +116,6 @@ export class EventStreams {
     if (left > 0) this.#openByCustomer.set(slot, left);
     else this.#openByCustomer.delete(slot);
     this.#openTotal -= 1;
-  }
-
-  /** Streams of one customer at the same position share one read. */
-  async #read(customerId: string, after: bigint): Promise<readonly NumberedEventRow[]> {
-    const key = `${customerId} ${after}`;
-    const other = this.#pendingReads.get(key);
-    if (other) return await other;
-    const reading = this.#readLimit(() => readNumberedEvents(this.#service.db, customerId, after)).finally(
-      () => this.#pendingReads.delete(key),
-    );
-    this.#pendingReads.set(key, reading);
-    return await reading;
   }
 
   async #runPollLoop(): Promise<void> {
