@@ -61,7 +61,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
     await page.locator('main [name=name]').fill('half a na');
     await page.evaluate('window.isSamePage = true');
-    assert.doesNotMatch(await page.locator('.state').first().innerText(), /running/);
+    assert.doesNotMatch(await page.locator('.state').first().textContent() ?? '', /running/);
     await finishInstall();
     await seeStatus(page, 'web-1', 'running');
     const state = await page.evaluate<Record<string, unknown>>(`({
@@ -85,7 +85,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await api.post(`/servers/${id}/stop`);
     await world.advance(5);
     await page.locator('[data-part=status] .state', { hasText: 'stopped' }).waitFor();
-    assert.equal(await page.locator('body > [role=status]').innerText(), 'Status: stopped');
+    assert.equal(await page.locator('body > [role=status]').textContent(), 'Status: stopped');
     assert.equal(await button.evaluate('document.activeElement.textContent'), 'Restart');
     await page.evaluate('document.activeElement.blur()');
     await page.getByRole('button', { name: 'Power on' }).waitFor();
@@ -130,7 +130,9 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await page.goto(`${world.url}/servers/${id}`);
     await page.evaluate('window.isSamePage = true');
     await finishInstall();
-    await page.locator('[data-part=status] .state', { hasText: 'running' }).waitFor({ timeout: UPDATE_MAX_MS });
+    await page
+      .locator('[data-part=status] .state', { hasText: 'running' })
+      .waitFor({ timeout: UPDATE_MAX_MS });
     assert.equal(await page.evaluate('window.isSamePage'), true);
   });
 });
