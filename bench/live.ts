@@ -1,4 +1,4 @@
-/** The panel's event streams: from a commit to a thousand open streams of one process, and what they cost idle. */
+/** The panel's event streams: from a commit to a thousand of them in one process, and their idle cost. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,6 @@
-// Updates a page in place when something on it changed. One tab of the browser has the event stream and tells the
-// other tabs; each tab fetches its own page again when a change concerns it, and replaces the parts that differ.
+// Updates a page in place when something on it changed. One tab of the browser has the event stream and tells
+// the other tabs. Each tab fetches its own page again when a change concerns it, and replaces the parts that
+// differ.
 {
   const FETCH_DELAY_MS = 250;
   const FETCH_GAP_MS = 1000;
@@ -17,7 +18,8 @@
 
   // ---- the parts of the page
 
-  // What the server rendered, without what differs in every rendering. Scripts and people change the page itself.
+  // Compares the server's renderings without values that always differ. Scripts and people change the page
+  // itself.
   const textOf = (part) =>
     part.outerHTML
       .replace(/name="_once" value="[^"]*"/g, '')

@@ -61,7 +61,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`);
     await page.locator('main [name=name]').fill('half a na');
     await page.evaluate('window.isSamePage = true');
-    assert.doesNotMatch(await page.locator('.state').first().textContent() ?? '', /running/);
+    assert.doesNotMatch((await page.locator('.state').first().textContent()) ?? '', /running/);
     await finishInstall();
     await seeStatus(page, 'web-1', 'running');
     const state = await page.evaluate<Record<string, unknown>>(`({

@@ -64,7 +64,7 @@ export class EventStream {
   #position: bigint;
   #last: bigint;
   #endReason: StreamEndReason | null = null;
-  /** What moved since the client was told, so at most one entry for each thing that moves. */
+  /** Moves that the client does not know yet, at most one for each thing that moves. */
   #moves = new Map<string, Move>();
   #moving: ReadonlyMap<string, Moving> = new Map();
   #interrupt: () => void = () => undefined;

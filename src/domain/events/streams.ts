@@ -5,7 +5,8 @@
  * way, and nothing is buffered for slow clients.
  *
  * Every poll (poll.ts) asks, for all streams, for the customers' latest numbers and whether the tokens and
- * sessions still exist. A poll runs when this process is woken, and at least once per interval, because another
+ * sessions still exist.
+ * A poll runs when this process is woken, and at least once per interval, because another
  * process may have numbered the events. Without streams there are no polls.
  */
 import { fail, invalidRequest } from '../../kernel/fail.ts';

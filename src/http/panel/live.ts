@@ -41,7 +41,7 @@ function sendStream(
   sendFeed({ chunks: formatStream(stream, isComplete), end: () => stream.end('left') }, request, reply);
 }
 
-/** Whoever signs in sees everything. */
+/** A session sees everything. */
 function readerOf({ id, customerId }: Session): StreamReader {
   return {
     ...{ customerId, tokenId: null, sessionId: id, limitsVersion: 0 },

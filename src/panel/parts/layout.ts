@@ -21,8 +21,8 @@ export interface View {
   /** Seconds between automatic reloads, until the visitor turns them off. */
   readonly refreshS?: number;
   /**
-   * What the page shows: beginnings of the ids and event types after which scripts update its parts. Undefined:
-   * it does not change on its own.
+   * Beginnings of the ids and event types after which scripts update the page's parts. Undefined: it does not
+   * change on its own.
    */
   readonly live?: readonly string[];
   /** Whether it has elements for passkeys, which a script shows. */
@@ -124,14 +124,15 @@ function refreshTag({ autoRefresh }: Frame): Html | null {
 function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
   if (live === null) return null;
   const every = autoRefresh && html` data-every="${autoRefresh.intervalS}"`;
-  return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}" data-url="${live.url}"
-data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
+  return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}"
+data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
 }
 
 function masthead(frame: Frame): Html {
   const { account, site } = frame;
   const here = account
-    ? html`<a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
+    ? html`<a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span
+class="label">Balance</span>
 ${account.balance}</a>
 <span class="who">${account.email}</span>
 ${form(

@@ -2,9 +2,9 @@
 import { Html, type HtmlValue, html } from './html.ts';
 
 /**
- * Returns a part of the page that is replaced as a whole. It exists on every rendering of the page, even if
- * empty. `announce` names its status, which screen readers hear when it changes. Keep forms in other parts than
- * what they do not depend on: a part with a form that someone fills in waits.
+ * Returns a part of the page that is replaced as a whole. Every rendering of the page has it, even empty.
+ * `announce` names its status, which screen readers hear when it changes. Keep forms apart from the status: a
+ * part with a form that someone fills in waits.
  */
 export function part(name: string, content: HtmlValue, announce?: string): Html {
   const label = announce === undefined ? null : html` data-announce="${announce}"`;
@@ -24,7 +24,8 @@ const STEP_NOTES: Readonly<Record<StepState, string>> = {
 export function stepList(label: string, steps: readonly (readonly [name: string, state: StepState])[]): Html {
   const items = steps.map(([name, state]) => {
     const current = state === 'now' && new Html(' aria-current="step"');
-    return html`<li class="${state}"${current}>${name} <span class="unseen">(${STEP_NOTES[state]})</span></li>\n`;
+    const note = html`<span class="unseen">(${STEP_NOTES[state]})</span>`;
+    return html`<li class="${state}"${current}>${name} ${note}</li>\n`;
   });
   return html`<ol class="steps" aria-label="${label}">
 ${items}</ol>`;

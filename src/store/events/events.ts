@@ -59,8 +59,8 @@ export interface EventPosition {
 }
 
 /**
- * Reads the events after each of these positions, in order, by the index of the position. None: there are none
- * yet, or the next one was purged.
+ * Reads the events after each of these positions, in order, by the index of the position. None: there are
+ * none yet, or the next one was purged.
  */
 export async function readNumberedEvents(
   sql: Sql,

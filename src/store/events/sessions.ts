@@ -1,4 +1,4 @@
-/** What the streams of signed-in customers wait for: numbered events, and work that moved in between. */
+/** Polls for the streams of signed-in customers: numbered events, and work that moved in between. */
 
 import type { Sql } from '../../kernel/sql.ts';
 import type { ActionResource } from '../../spec/action-commands.ts';

@@ -91,7 +91,7 @@ describe('the live stream of the panel', () => {
     assert.equal((await again.message())?.data.type, 'server.stopped');
   });
 
-  it('a stream from a position that is not stored starts now and says that something is missing', async () => {
+  it('a stream from a position that is not stored starts now and is incomplete', async () => {
     const me = await world.customer();
     const client = await open(me, '?after=999999');
     assert.match((await client.block()) ?? '', /^retry: \d+\nid: \d+\nevent: missed\ndata: \{\}$/);
@@ -129,7 +129,7 @@ describe('the live stream of the panel', () => {
     assert.deepEqual((await client.message())?.data, progress);
   });
 
-  it('a stream ends with its session, and browsers are told not to open it again', async () => {
+  it('a stream ends with its session, and browsers do not open it again', async () => {
     const me = await world.customer();
     const client = await open(me, `?after=${await lastSeq(me)}`);
     const cookie = `PHPSESSID=${me.cookie}`;
