@@ -15,6 +15,7 @@ import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
+import { benchLive } from './live.ts';
 import { benchOverload } from './overload.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
@@ -43,6 +44,7 @@ try {
     benchUpload,
     benchHosts,
     benchLists,
+    benchLive,
     benchRetain,
     benchRenew,
     benchCustomerYear,

@@ -20,6 +20,7 @@ import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
 import { drainRequest } from './drain-request.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
+import { registerLive } from './panel/live.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
 import type { SandboxControl } from './sandbox/control.ts';
@@ -145,6 +146,7 @@ function registerSurfaces(
   app.register(async (scope) => registerSessionSurface(scope, edge));
   app.register(async (scope) => registerRestSurface(scope, v1), { prefix: '/v1' });
   app.register(async (scope) => registerPanel(scope, edge));
+  app.register(async (scope) => registerLive(scope, v1));
   app.register(async (scope) => registerConsolePages(scope, edge));
   app.register(async (scope) => registerHealth(scope, ready));
   if (sandbox) app.register(async (scope) => registerSandboxRoutes(scope, sandbox.control, sandbox));

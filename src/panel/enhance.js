@@ -18,21 +18,25 @@ addEventListener('pageshow', () => {
 });
 
 // Add a copy button next to text to copy.
-for (const code of document.querySelectorAll('[data-copy]')) {
-  if (!navigator.clipboard) break;
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'quiet copy-button';
-  button.textContent = 'Copy';
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(code.textContent);
-    button.textContent = 'Copied';
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 2000);
-  });
-  code.after(button);
+function addCopyButtons(root) {
+  if (!navigator.clipboard) return;
+  for (const code of root.querySelectorAll('[data-copy]')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'quiet copy-button';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 2000);
+    });
+    code.after(button);
+  }
 }
+addCopyButtons(document);
+document.addEventListener('part-replaced', ({ detail }) => addCopyButtons(detail));
 
 // `<form data-live="#total">`: when a choice changes, refetch those elements with the choices in the query.
 for (const form of document.querySelectorAll('form[data-live]')) {
@@ -64,15 +68,12 @@ for (const form of document.querySelectorAll('form[data-live]')) {
 }
 
 // `<time data-until="…">`: count down the remaining time between page loads.
-const untils = [...document.querySelectorAll('[data-until]')];
-if (untils.length > 0) {
-  setInterval(() => {
-    for (const element of untils) {
-      const left = Math.max(0, Math.round((Date.parse(element.dataset.until) - Date.now()) / 1000));
-      element.textContent = `${Math.floor(left / 60)} min ${String(left % 60).padStart(2, '0')} s`;
-    }
-  }, 1000);
-}
+setInterval(() => {
+  for (const element of document.querySelectorAll('[data-until]')) {
+    const left = Math.max(0, Math.round((Date.parse(element.dataset.until) - Date.now()) / 1000));
+    element.textContent = `${Math.floor(left / 60)} min ${String(left % 60).padStart(2, '0')} s`;
+  }
+}, 1000);
 
 // Keyboard shortcuts for signed-in pages. The search page lists them.
 const search = document.querySelector('.find input');

@@ -99,6 +99,8 @@ export const LIMITS = {
   mailLinkRetentionDays: 7,
   /** Open event streams per customer, and in total, in one process. */
   eventStreamsPerCustomer: 10,
+  /** Open streams of the panel per customer: one per browser, and those that a browser just left. */
+  liveStreamsPerCustomer: 10,
   eventStreamsMax: 2_000,
   /** A stream sends a heartbeat at least this often. */
   eventHeartbeatS: 15,

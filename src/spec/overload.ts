@@ -2,7 +2,7 @@
  * The requests that are refused when there are more than the process can answer. A burst is admitted, and a
  * queue that does not drain is not. SKERRY_OVERLOAD_MS and SKERRY_REQUESTS_MAX set the rest.
  */
-import { BILLING_PATHS, PANEL_PATHS } from './paths.ts';
+import { BILLING_PATHS, LIVE_PATH, PANEL_PATHS } from './paths.ts';
 
 /** `always`: never refused. `first`: while others are refused, up to as many as keep their own time short. */
 export type RequestClass = 'always' | 'first' | 'write' | 'read';
@@ -22,7 +22,7 @@ export const OVERLOAD = {
 } as const;
 
 /** Requests that may take any time, so that they don't count as being in progress. */
-const UNCOUNTED_PREFIXES = ['/sandbox/', '/v1/events', '/v1/images'] as const;
+const UNCOUNTED_PREFIXES = ['/sandbox/', '/v1/events', LIVE_PATH, '/v1/images'] as const;
 
 const ALWAYS_PREFIXES = ['/healthz', '/readyz', '/sandbox/'] as const;
 /** Signing in, and looking at a payment. */

@@ -26,6 +26,9 @@ export const PANEL_PATHS = {
   search: '/search',
 } as const;
 
+/** The panel's event stream, which tells open pages what changed. */
+export const LIVE_PATH = '/live';
+
 /** The documentation: its pages, and what programs read. */
 export const DOCS_PATHS = {
   guides: '/docs/guides',

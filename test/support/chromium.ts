@@ -77,8 +77,8 @@ function collectErrors(page: Page): void {
   });
 }
 
-/** Leaving a page before it has loaded aborts its navigation and its fetches. */
+/** Leaving a page aborts its event stream and, before it has loaded, its navigation and its fetches. */
 function isAbandoned(request: Request): boolean {
-  const isOfPage = request.isNavigationRequest() || request.resourceType() === 'fetch';
+  const isOfPage = request.isNavigationRequest() || ['fetch', 'eventsource'].includes(request.resourceType());
   return isOfPage && request.failure()?.errorText === 'net::ERR_ABORTED';
 }

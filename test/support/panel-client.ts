@@ -6,7 +6,7 @@
 import type { FastifyInstance } from 'fastify';
 import { controlsOf, decodeEntities, findForm } from './panel-html.ts';
 
-export { problemOf, textOf } from './panel-html.ts';
+export { problemOf, refreshOf, textOf } from './panel-html.ts';
 
 export interface PanelResponse {
   /** The requested path, including the query. */

@@ -91,3 +91,9 @@ export function formsOf(page: string): readonly PageForm[] {
     return [{ name, key: hidden('key'), textFields: [...new Set(textFields)] }];
   });
 }
+
+/** Returns the delay and target of the reload of a page without scripts, or null. */
+export function refreshOf(page: string): string | null {
+  const tag = /<noscript><meta http-equiv="refresh" content="([^"]*)"><\/noscript>/.exec(page);
+  return tag?.[1] === undefined ? null : decodeEntities(tag[1]);
+}

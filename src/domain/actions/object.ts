@@ -6,7 +6,7 @@ import type { Action, ActionSummary } from '../../spec/schemas/action.ts';
 import type { ActionRow, ShownAction } from '../../store/actions.ts';
 
 /** Official images have no actions. */
-const ID_KINDS: Readonly<Record<ActionResource, IdKind>> = {
+export const RESOURCE_ID_KINDS: Readonly<Record<ActionResource, IdKind>> = {
   server: 'server',
   volume: 'volume',
   snapshot: 'snapshot',
@@ -44,7 +44,7 @@ function stepObject(row: ActionRow, name: string, i: number): Action['steps'][nu
 
 function resourcesOf(row: ActionRow): Action['resources'] {
   const { resource_kind: type, resource_id: id, server_id: server } = row;
-  const named = { type, id: formatId(ID_KINDS[type], id) };
+  const named = { type, id: formatId(RESOURCE_ID_KINDS[type], id) };
   if (server === null || server === id) return [named];
   return [named, { type: 'server', id: formatId('server', server) }];
 }

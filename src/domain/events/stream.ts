@@ -12,7 +12,7 @@ import type { ActiveLimits } from '../tokens/limits/active.ts';
 export type StreamEndReason =
   /** The client disconnected. */
   | 'left'
-  /** The token was revoked or expired, or the customer was deleted. */
+  /** The token was revoked or expired, the session ended, or the customer was deleted. */
   | 'revoked'
   /** The limits of the token changed. */
   | 'limited'
@@ -24,13 +24,27 @@ export type StreamEndReason =
 export interface StreamReader {
   /** Internal ids. */
   readonly customerId: string;
-  readonly tokenId: string;
+  /** The stream ends with its token, or with its session. Only that of a session tells what moves. */
+  readonly tokenId: string | null;
+  readonly sessionId: string | null;
   readonly scope: Scope;
   /** The types that the stream asked for; undefined: all that are not sent on request only. */
   readonly types?: ReadonlySet<string> | undefined;
   /** The stream of a limited token shows only what is inside. */
   readonly limits?: Pick<ActiveLimits, 'reach'> | undefined;
   readonly limitsVersion: number;
+}
+
+/** Work that moved without an event: an action by a step, a payment by a confirmation. */
+export interface Move {
+  readonly type: 'action.progress' | 'topup.progress';
+  /** Public ids: the action's and its resources', or the top-up's. */
+  readonly ids: readonly string[];
+}
+
+/** Something that moves, and how far it is: the mark differs whenever it moved. */
+export interface Moving extends Move {
+  readonly mark: number;
 }
 
 export interface StreamOptions {
@@ -50,6 +64,9 @@ export class EventStream {
   #position: bigint;
   #last: bigint;
   #endReason: StreamEndReason | null = null;
+  /** Moves that the client does not know yet, at most one for each thing that moves. */
+  #moves = new Map<string, Move>();
+  #moving: ReadonlyMap<string, Moving> = new Map();
   #interrupt: () => void = () => undefined;
 
   constructor({ reader, after, last, read, onEnd }: StreamOptions) {
@@ -75,8 +92,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the next events in order, up to one batch; an empty list after the timeout; null once the
-   * stream ended.
+   * Returns the next events in order, up to one batch; an empty list after the timeout, or when something
+   * moved; null once the stream ended.
    */
   async next(timeoutMs: number): Promise<readonly Event[] | null> {
     const deadline = performance.now() + timeoutMs;
@@ -85,6 +102,8 @@ export class EventStream {
       if (this.#position < this.#last) {
         const events = await this.#readBatch();
         if (events.length > 0 && this.#endReason === null) return events;
+      } else if (this.#moves.size > 0) {
+        return [];
       } else if (leftMs > 0) {
         await this.#sleep(leftMs);
       } else {
@@ -99,6 +118,21 @@ export class EventStream {
     if (last <= this.#last) return;
     this.#last = last;
     this.#interrupt();
+  }
+
+  /** Announces what moves now, by id. What is new, or has another mark than before, has moved. */
+  announceMoves(moving: ReadonlyMap<string, Moving>): void {
+    const moved = [...moving].filter(([id, { mark }]) => this.#moving.get(id)?.mark !== mark);
+    this.#moving = moving;
+    for (const [id, { type, ids }] of moved) this.#moves.set(id, { type, ids });
+    if (moved.length > 0) this.#interrupt();
+  }
+
+  /** Returns what moved since the last call. */
+  takeMoves(): readonly Move[] {
+    const moves = [...this.#moves.values()];
+    this.#moves = new Map();
+    return moves;
   }
 
   /** Ends the stream. A second call has no effect. */

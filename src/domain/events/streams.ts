@@ -4,21 +4,17 @@
  * just a position in a sequence. Events missed while a stream was closed and new ones are read the same
  * way, and nothing is buffered for slow clients.
  *
- * Every poll is one statement that asks, for all streams, for the customers' latest numbers and the state
- * of the tokens. A poll runs when this process is woken, and at least once per interval, because another
+ * Every poll (poll.ts) asks, for all streams, for the customers' latest numbers and whether the tokens and
+ * sessions still exist.
+ * A poll runs when this process is woken, and at least once per interval, because another
  * process may have numbered the events. Without streams there are no polls.
  */
-import pLimit from 'p-limit';
 import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import {
-  findEventBounds,
-  type KnownToken,
-  type NumberedEventRow,
-  pollReaders,
-  readNumberedEvents,
-} from '../../store/events/events.ts';
+import { findEventBounds } from '../../store/events/events.ts';
 import type { Service } from '../context.ts';
+import { pollStreams } from './poll.ts';
+import { EventReads } from './reads.ts';
 import { EventStream, type StreamReader } from './stream.ts';
 
 const POLL_MS = 500;
@@ -28,8 +24,6 @@ const POLL_MS = 500;
  */
 const PAUSE_MIN_MS = 20;
 const PAUSE_PER_POLL = 20;
-/** Concurrent batch reads, so that streams do not exhaust the connection pool. */
-const READ_CONCURRENCY = 2;
 const RETRY_AFTER_S = 60;
 
 /** The position where a client wants to resume, and the field that named it. */
@@ -41,11 +35,10 @@ export interface StreamCursor {
 export class EventStreams {
   readonly #service: Service;
   readonly #streams = new Set<EventStream>();
-  /** Streams per customer, including those being opened. */
+  /** Streams per customer, including those being opened. Those of sessions are counted apart. */
   readonly #openByCustomer = new Map<string, number>();
   #openTotal = 0;
-  readonly #pendingReads = new Map<string, Promise<readonly NumberedEventRow[]>>();
-  readonly #readLimit = pLimit(READ_CONCURRENCY);
+  readonly #reads: EventReads;
   #pollLoop: Promise<void> | null = null;
   #woken = false;
   #interrupt: () => void = () => undefined;
@@ -54,6 +47,7 @@ export class EventStreams {
 
   constructor(service: Service) {
     this.#service = service;
+    this.#reads = new EventReads(service.db);
   }
 
   /**
@@ -62,16 +56,17 @@ export class EventStreams {
    */
   async open(reader: StreamReader, cursor: StreamCursor | null): Promise<EventStream> {
     const { customerId } = reader;
-    this.#reserveSlot(customerId);
+    const slot = reader.sessionId === null ? customerId : `${customerId} panel`;
+    this.#reserveSlot(slot, reader.sessionId !== null);
     try {
       const requestedSeq = cursor === null ? null : BigInt(cursor.seq);
       const bounds = await findEventBounds(this.#service.db, customerId, requestedSeq ?? 0n);
       if (cursor !== null) requireRetained(cursor, bounds.last_seq, bounds.next_seq);
       const after = requestedSeq ?? bounds.last_seq;
-      const read = (id: string, seq: bigint) => this.#read(id, seq);
+      const read = (id: string, seq: bigint) => this.#reads.read(id, seq);
       const onEnd = () => {
         this.#streams.delete(stream);
-        this.#releaseSlot(customerId);
+        this.#releaseSlot(slot);
       };
       const stream = new EventStream({ reader, after, last: bounds.last_seq, read, onEnd });
       this.#streams.add(stream);
@@ -79,7 +74,7 @@ export class EventStreams {
       this.#pollLoop ??= this.#runPollLoop();
       return stream;
     } catch (error) {
-      this.#releaseSlot(customerId);
+      this.#releaseSlot(slot);
       throw error;
     }
   }
@@ -98,9 +93,10 @@ export class EventStreams {
     await this.#pollLoop;
   }
 
-  #reserveSlot(customerId: string): void {
-    const { eventStreamsPerCustomer: perCustomerMax, eventStreamsMax: totalMax } = LIMITS;
-    const own = this.#openByCustomer.get(customerId) ?? 0;
+  #reserveSlot(slot: string, isPanel: boolean): void {
+    const { eventStreamsMax: totalMax } = LIMITS;
+    const perCustomerMax = isPanel ? LIMITS.liveStreamsPerCustomer : LIMITS.eventStreamsPerCustomer;
+    const own = this.#openByCustomer.get(slot) ?? 0;
     if (own >= perCustomerMax) {
       fail(
         'conflict_state',
@@ -112,27 +108,15 @@ export class EventStreams {
     if (this.#closed || this.#openTotal >= totalMax) {
       fail('maintenance', { retry_after_s: this.#closed ? 1 : RETRY_AFTER_S });
     }
-    this.#openByCustomer.set(customerId, own + 1);
+    this.#openByCustomer.set(slot, own + 1);
     this.#openTotal += 1;
   }
 
-  #releaseSlot(customerId: string): void {
-    const left = (this.#openByCustomer.get(customerId) ?? 1) - 1;
-    if (left > 0) this.#openByCustomer.set(customerId, left);
-    else this.#openByCustomer.delete(customerId);
+  #releaseSlot(slot: string): void {
+    const left = (this.#openByCustomer.get(slot) ?? 1) - 1;
+    if (left > 0) this.#openByCustomer.set(slot, left);
+    else this.#openByCustomer.delete(slot);
     this.#openTotal -= 1;
-  }
-
-  /** Streams of one customer at the same position share one read. */
-  async #read(customerId: string, after: bigint): Promise<readonly NumberedEventRow[]> {
-    const key = `${customerId} ${after}`;
-    const other = this.#pendingReads.get(key);
-    if (other) return await other;
-    const reading = this.#readLimit(() => readNumberedEvents(this.#service.db, customerId, after)).finally(
-      () => this.#pendingReads.delete(key),
-    );
-    this.#pendingReads.set(key, reading);
-    return await reading;
   }
 
   async #runPollLoop(): Promise<void> {
@@ -150,16 +134,8 @@ export class EventStreams {
 
   /** While the database is unavailable, nothing is numbered or revoked either. The next poll retries. */
   async #poll(): Promise<void> {
-    const streams = [...this.#streams];
     try {
-      const readers = await pollReaders(this.#service.db, knownByToken(streams), this.#service.clock.now());
-      const byToken = new Map(readers.map((row) => [row.token_id, row]));
-      for (const stream of streams) {
-        const row = byToken.get(stream.reader.tokenId);
-        if (row?.lives === false) stream.end('revoked');
-        else if (row && row.limits_version !== stream.reader.limitsVersion) stream.end('limited');
-        else if (row) stream.advanceTo(row.last_seq);
-      }
+      await pollStreams(this.#service, [...this.#streams]);
       this.#unavailable = false;
     } catch (error) {
       if (!this.#unavailable) this.#service.log.warn({ err: error }, 'polling the event streams failed');
@@ -179,17 +155,6 @@ export class EventStreams {
       };
     });
   }
-}
-
-/** Returns the latest number and the version of the limits that all streams of a token know. */
-function knownByToken(streams: readonly EventStream[]): ReadonlyMap<string, KnownToken> {
-  const known = new Map<string, KnownToken>();
-  for (const { reader, last } of streams) {
-    const other = known.get(reader.tokenId);
-    const version = Math.min(reader.limitsVersion, other?.version ?? reader.limitsVersion);
-    known.set(reader.tokenId, { last: other && other.last < last ? other.last : last, version });
-  }
-  return known;
 }
 
 /** Fails unless the events after this position are neither lost nor in the future. */

@@ -18,6 +18,8 @@ export interface Session {
   readonly balanceCents: bigint;
   /** The current version of the operator's rules. */
   readonly rulesVersion: bigint;
+  /** The number of the latest event, from which a page's live updates continue. */
+  readonly lastEventSeq: bigint;
 }
 
 export interface Identity {
@@ -48,6 +50,7 @@ export async function identify(service: Service, cookieText: string | undefined)
       email: row.email,
       balanceCents: row.balance_cents,
       rulesVersion: row.rules_version,
+      lastEventSeq: row.last_seq,
     },
   };
 }

@@ -93,7 +93,16 @@ export function restRefusal(id: string): string {
 
 function refusalPage({ name, sandbox }: Site, requestId: string): string {
   return renderDocument(errorView(OVERLOAD_MESSAGE, requestId), {
-    ...{ site: name, sandbox, account: null, closed: null, notice: null, autoRefresh: null, assets: ASSETS },
+    ...{
+      site: name,
+      sandbox,
+      account: null,
+      closed: null,
+      notice: null,
+      live: null,
+      autoRefresh: null,
+      assets: ASSETS,
+    },
     forms: { csrf: '', submissionKey: '', refused: null, values: new Map(), problems: [], failure: null },
   });
 }

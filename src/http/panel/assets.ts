@@ -22,13 +22,19 @@ function loadAsset(file: string, type: string): Asset {
 
 const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
 const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
+const LIVE = loadAsset('live.js', 'text/javascript; charset=utf-8');
 const PASSKEYS = loadAsset('passkeys.js', 'text/javascript; charset=utf-8');
 
 /** Their paths. */
-export const ASSETS = { style: STYLE.path, script: SCRIPT.path, passkeys: PASSKEYS.path } as const;
+export const ASSETS = {
+  style: STYLE.path,
+  script: SCRIPT.path,
+  live: LIVE.path,
+  passkeys: PASSKEYS.path,
+} as const;
 
 export function registerAssets(scope: FastifyInstance): void {
-  for (const { path, type, bytes } of [STYLE, SCRIPT, PASSKEYS]) {
+  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, PASSKEYS]) {
     scope.get(path, (_request, reply) => {
       reply
         .headers({

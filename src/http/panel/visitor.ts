@@ -15,6 +15,8 @@ import type { Edge } from '../settings.ts';
 import { ASSETS } from './assets.ts';
 
 const ONCE_BYTES = 16;
+/** The balance is at the top of every page. */
+const BALANCE_EVENTS = ['billing.', 'topup.confirmed', 'topup.reversed'] as const;
 
 /** One request for a page, with its sender. */
 export interface Visitor {
@@ -46,14 +48,14 @@ export function newFormContext({ edge, reply, identity }: Visitor, hasForms: boo
   return { csrf, submissionKey, refused: null, values: new Map(), problems: [], failure: null };
 }
 
-/** Builds the frame around a view. `view.refreshS` applies unless the URL turns updates off. */
+/** Builds the frame around a view. `view.live` and `view.refreshS` apply unless the URL turns updates off. */
 export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<(view: View) => Frame> {
   const { edge, identity } = visitor;
   const rules = await edge.rules.read(identity.session?.rulesVersion);
   const message = findClosure(rules, null, edge.service.clock.now())?.message;
   // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
-  return (view) => buildStaticFrame(visitor, forms, { closed, refreshS: view.refreshS });
+  return (view) => buildStaticFrame(visitor, forms, { closed, view });
 }
 
 /** Builds the frame without the database. */
@@ -62,14 +64,15 @@ export function buildStaticFrame(
   forms: FormContext,
   {
     closed = null,
-    refreshS,
-  }: { readonly closed?: string | null; readonly refreshS?: number | undefined } = {},
+    view = {},
+  }: { readonly closed?: string | null; readonly view?: Pick<View, 'live' | 'refreshS'> } = {},
 ): Frame {
   const { session } = identity;
+  const { live, refreshS } = view;
   const path = request.url.split('?')[0] ?? '';
   // The next load would discard the result of a form.
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
-  const refreshes = refreshS !== undefined && isRefreshable;
+  const reloadPath = withQuery(path, withoutNotice(query));
   return {
     site: edge.service.settings.siteName,
     sandbox: edge.service.settings.mode === 'sandbox',
@@ -82,13 +85,18 @@ export function buildStaticFrame(
     notice: noticeText(field(query, PANEL_QUERY.notice)),
     forms,
     assets: ASSETS,
-    autoRefresh: refreshes
-      ? {
-          path: withQuery(path, [...withoutNotice(query), [PANEL_QUERY.noRefresh, '1']]),
-          intervalS: refreshS,
-          reloadPath: withQuery(path, withoutNotice(query)),
-        }
-      : null,
+    live:
+      live && session && isRefreshable
+        ? { url: reloadPath, seq: String(session.lastEventSeq), about: [...live, ...BALANCE_EVENTS] }
+        : null,
+    autoRefresh:
+      refreshS !== undefined && isRefreshable
+        ? {
+            path: withQuery(path, [...withoutNotice(query), [PANEL_QUERY.noRefresh, '1']]),
+            intervalS: refreshS,
+            reloadPath,
+          }
+        : null,
   };
 }
 
@@ -125,9 +133,6 @@ export const PAGE_HEADERS = {
 };
 
 export function sendPage(reply: FastifyReply, view: View, frame: Frame): FastifyReply {
-  // A header instead of a tag: the link that pauses updates returns the page without it.
-  if (frame.autoRefresh)
-    reply.header('refresh', `${frame.autoRefresh.intervalS}; url=${frame.autoRefresh.reloadPath}`);
   return reply
     .code(view.status ?? 200)
     .headers(PAGE_HEADERS)

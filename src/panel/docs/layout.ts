@@ -5,6 +5,7 @@
 import { DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { QUERY_FIELD, QUERY_MAX_CHARS } from '../parts/search-form.ts';
 
 /** An entry of "On this page". */
 interface PageHeading {
@@ -34,10 +35,6 @@ export interface DocsGroup {
 }
 
 export const DOCS_BREADCRUMBS = [['Docs', PANEL_PATHS.docs]] as const;
-
-/** Longer queries are cut. */
-export const QUERY_MAX_CHARS = 100;
-export const QUERY_FIELD = 'q';
 
 /** A plain GET form. `id` is that of its field. */
 export function searchForm(id: string, query = ''): Html {

@@ -3,13 +3,7 @@ import { DOCS_PATHS } from '../../spec/paths.ts';
 import { emptyState } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { SearchResult } from './index.ts';
-import { DOCS_BREADCRUMBS, type DocsView, QUERY_MAX_CHARS, searchForm } from './layout.ts';
-
-/** Bounds what a visitor typed, before it reaches the index or a page. */
-export function cleanQuery(text: string): string {
-  const words = text.replace(/\s+/g, ' ').trim();
-  return [...words].slice(0, QUERY_MAX_CHARS).join('').trim();
-}
+import { DOCS_BREADCRUMBS, type DocsView, searchForm } from './layout.ts';
 
 export function searchView(query: string, results: readonly SearchResult[]): DocsView {
   return {

@@ -17,6 +17,7 @@ import {
 } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { coinUnit, topupStatusBadge } from './coin-names.ts';
 import { refundInstructions } from './payment.ts';
 
@@ -79,19 +80,21 @@ export function billingView(data: BillingData): View {
     title: 'Billing',
     section: 'billing',
     header: { actions: buttonLink('Top up', PANEL_PATHS.topup) },
+    live: ['srv_', 'top_'],
     body: html`${billingTabs(PANEL_PATHS.billing)}
-${balanceSummary(data.balance)}
-${
+${part('summary', balanceSummary(data.balance))}
+${part(
+  'warning',
   data.suspend_at !== null &&
-  html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
+    html`<p class="banner warn">Your balance is negative because a credited payment was dropped from the
 blockchain. Top up before you order. If it is still negative at ${time(data.suspend_at)}, we suspend your
-servers.</p>`
-}
+servers.</p>`,
+)}
 ${data.invoices
   .filter(({ status }) => status === 'error')
   .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
-${section('Upcoming renewals', renewalsTable(data))}
-${section('Top-ups', topupsTable(data))}`,
+${part('renewals', section('Upcoming renewals', renewalsTable(data)))}
+${part('topups', section('Top-ups', topupsTable(data)))}`,
   };
 }
 

@@ -7,6 +7,7 @@ import { copyable, detailList, exactUsd, section, time, usd } from '../parts/com
 import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part, type StepState, stepList } from '../parts/live.ts';
 import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
 import type { PaymentData } from './payment-data.ts';
 import { formatConfirmations, paymentsTable } from './payment-parts.ts';
@@ -29,25 +30,52 @@ export function paymentView(data: PaymentData): View {
     section: 'billing',
     breadcrumbs: [['Billing', PANEL_PATHS.billing]],
     ...(isPending ? { refreshS: data.sandbox === null ? REFRESH_S : SANDBOX_REFRESH_S } : {}),
+    live: [topup.id],
     header: {
       status: topupStatusBadge(status),
       facts: [`${coinUnit(topup.coin)} on ${topup.network}`, time(topup.created_at)],
     },
-    body: html`${data.taken_back && reversalNote(data.taken_back)}
-${paymentStatus(data)}
-${
+    body: html`${part(
+      'status',
+      html`${paymentSteps(data)}
+${data.taken_back && reversalNote(data.taken_back)}
+${paymentStatus(data)}`,
+    )}
+${part(
+  'order',
   data.order &&
-  status !== 'confirmed' &&
-  html`<p>This top-up is for your order. <a href="${data.order.path}">Back to the order</a></p>`
-}
-${status === 'waiting' && howToPay(data)}
-${data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url)}
-${data.missing && status !== 'error' && remainderSection(data, data.missing)}
-${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}
-${data.parts.length > 0 && section('Payments', paymentsTable(data))}
-${section('Details', topupDetails(data))}
-${status === 'waiting' && cancelSection(data.forms)}`,
+    status !== 'confirmed' &&
+    html`<p>This top-up is for your order. <a href="${data.order.path}">Back to the order</a></p>`,
+)}
+${part('pay', status === 'waiting' && howToPay(data))}
+${part('sandbox', data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url))}
+${part(
+  'rest',
+  html`${data.missing && status !== 'error' && remainderSection(data, data.missing)}
+${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}`,
+)}
+${part('payments', data.parts.length > 0 && section('Payments', paymentsTable(data)))}
+${part('details', section('Details', topupDetails(data)))}
+${part('cancel', status === 'waiting' && cancelSection(data.forms))}`,
   };
+}
+
+/** Where a payment is on its way to the balance. Null: none is expected, or it needs an answer. */
+function paymentSteps({ topup, status }: PaymentData): Html | null {
+  if (status !== 'waiting' && status !== 'confirming' && status !== 'confirmed') return null;
+  const states: Record<typeof status, readonly [StepState, StepState, StepState]> = {
+    waiting: ['now', 'next', 'next'],
+    confirming: ['done', 'now', 'next'],
+    confirmed: ['done', 'done', 'done'],
+  };
+  const [seen, confirming, credited] = states[status];
+  const { confirmations, required_confirmations: required } = topup;
+  const count = status === 'confirming' ? ` ${formatConfirmations(confirmations, required)}` : '';
+  return stepList('Progress of the payment', [
+    ['Seen', seen],
+    [`Confirming${count}`, confirming],
+    ['Credited', credited],
+  ]);
 }
 
 function paymentStatus(data: PaymentData): Html {

@@ -1,8 +1,10 @@
 /** The frame around every page: title, account, banners, and navigation. */
-import { PANEL_PATHS } from '../../spec/paths.ts';
+import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
 import type { FormContext } from './form.ts';
 import { Html, type HtmlValue, html } from './html.ts';
+import { part } from './live.ts';
 import { navigation, type Section } from './navigation.ts';
+import { searchForm } from './search-form.ts';
 
 /** A page's own content. The frame adds the rest. */
 export interface View {
@@ -21,6 +23,11 @@ export interface View {
   readonly status?: number;
   /** Seconds between automatic reloads, until the visitor turns them off. */
   readonly refreshS?: number;
+  /**
+   * Beginnings of the ids and event types after which scripts update the page's parts. Undefined: it does not
+   * change on its own.
+   */
+  readonly live?: readonly string[];
   /** Whether it has elements for passkeys, which a script shows. */
   readonly usesPasskeys?: boolean;
 }
@@ -48,7 +55,15 @@ export interface Frame {
   /** The confirmation of the last action, or null. */
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: { readonly style: string; readonly script: string; readonly passkeys: string };
+  readonly assets: Readonly<Record<'style' | 'script' | 'live' | 'passkeys', string>>;
+  /** For scripts that update the page in place, or null. */
+  readonly live: {
+    /** The page itself, without its notice. */
+    readonly url: string;
+    /** The number of the latest event that the page shows. */
+    readonly seq: string;
+    readonly about: readonly string[];
+  } | null;
   /** The page's URL without automatic reloads; null if it does not reload. */
   readonly autoRefresh: {
     readonly path: string;
@@ -72,7 +87,7 @@ ${view.body}`;
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · ${frame.site}</title>
-<link rel="stylesheet" href="${assets.style}">
+<link rel="stylesheet" href="${assets.style}">${refreshTag(frame)}${liveScript(frame)}
 <script src="${assets.script}" defer></script>${
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }
@@ -86,7 +101,7 @@ ${
     ? html`<main>${view.arrange(content)}</main>`
     : html`<main id="content" tabindex="-1">
 ${content}
-${frame.autoRefresh && autoRefreshNote(frame.autoRefresh)}
+${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoRefresh))}
 </main>`
 }
 ${footer(frame)}
@@ -96,9 +111,25 @@ ${footer(frame)}
   return document.text;
 }
 
+/** Only without scripts: they update the page in place, and could not cancel a reload. */
+function refreshTag({ autoRefresh }: Frame): Html | null {
+  if (autoRefresh === null) return null;
+  const content = `${autoRefresh.intervalS}; url=${autoRefresh.reloadPath}`;
+  return html`\n<noscript><meta http-equiv="refresh" content="${content}"></noscript>`;
+}
+
+/** Runs first, to see the page before the other scripts add to it. */
+function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
+  if (live === null) return null;
+  const every = autoRefresh && html` data-every="${autoRefresh.intervalS}"`;
+  return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}"
+data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
+}
+
 function masthead({ account, site, sandbox }: Frame): Html {
   const here = account
-    ? html`<a class="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
+    ? html`${searchForm()}
+<a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
 ${account.balance}</a>`
     : html`<nav aria-label="About" class="about">
 <a class="button" href="${PANEL_PATHS.signUp}">Sign up</a>
@@ -124,7 +155,7 @@ function pageHeader({ title, header = {} }: View): Html {
   const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
   if (!status && !actions && shown.length === 0) return html`<h1>${heading}</h1>`;
   const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
-  return html`<header class="page-head"><div><h1>${heading}</h1>
+  return html`<header class="page-head" data-part="head" data-announce="Status"><div><h1>${heading}</h1>
 ${status}
 ${shown.length > 0 && list}</div>
 ${actions && html`<div class="page-actions">${actions}</div>`}</header>`;
@@ -143,9 +174,8 @@ ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
 ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${remedy}</div>\n`}`;
 }
 
-function autoRefreshNote({ path, intervalS }: { readonly path: string; readonly intervalS: number }): Html {
-  return html`<p class="soft still">This page refreshes every ${intervalS} seconds. <a
-href="${path}">Stop refreshing</a></p>`;
+function autoRefreshNote({ path }: { readonly path: string }): Html {
+  return html`<p class="soft still">This page updates on its own. <a href="${path}">Stop updates</a></p>`;
 }
 
 function footer({ site }: Frame): Html {

@@ -17,6 +17,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 
 const TYPE_LABELS = { official: 'Official', custom: 'Custom' } as const;
 
@@ -65,8 +66,9 @@ export function imagesView(data: {
     title: 'Images',
     section: 'images',
     header: { actions: sectionLink('Upload image') },
+    live: ['custom_'],
     body: html`${filterForm(data.filter)}
-${list}
+${part('list', list)}
 ${pager(data)}
 ${section('Upload image', uploadSection(data.forms, data.limits))}`,
   };
@@ -139,22 +141,26 @@ export function imageView(data: {
     section: 'images',
     breadcrumbs: [['Images', PANEL_PATHS.images]],
     header: { facts: [TYPE_LABELS[image.type], image.arch.join(', ')] },
+    live: [image.id],
     body: html`${
       image.deprecated_at !== null &&
       removedOn !== null &&
       html`<p class="banner warn">${deprecationNote(image.deprecated_at, removedOn)}</p>`
     }
-${detailList([
-  ['Type', TYPE_LABELS[image.type]],
-  ['Family', image.family],
-  ['Version', image.version],
-  ['Variant', image.variant],
-  ['Architecture', image.arch.join(', ')],
-  ['Size', `${image.size_gb} GiB`],
-  ['User data', image.cloud_init ? 'Supported (cloud-init)' : 'Not supported'],
-  [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
-  ['ID', html`<code>${image.id}</code>`],
-])}
+${part(
+  'facts',
+  detailList([
+    ['Type', TYPE_LABELS[image.type]],
+    ['Family', image.family],
+    ['Version', image.version],
+    ['Variant', image.variant],
+    ['Architecture', image.arch.join(', ')],
+    ['Size', `${image.size_gb} GiB`],
+    ['User data', image.cloud_init ? 'Supported (cloud-init)' : 'Not supported'],
+    [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
+    ['ID', html`<code>${image.id}</code>`],
+  ]),
+)}
 ${image.type === 'custom' && section('Delete', deleteSection(forms))}`,
   };
 }

@@ -22,6 +22,7 @@ import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
@@ -77,8 +78,9 @@ export function snapshotsView(data: {
     title: 'Snapshots',
     section: 'snapshots',
     header: { actions: sectionLink('Create snapshot') },
+    live: ['snap_'],
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers)}
-${list()}
+${part('list', list())}
 ${pager(data)}
 ${section('Create snapshot', createSection(data.forms, servers))}`,
   };
@@ -150,18 +152,22 @@ export function snapshotView(data: {
       ...(snapshot.status === 'ready' && { actions: deployButton(snapshot) }),
     },
     ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
-    body: html`${detailList([
-      ['Server', serverLink(snapshot.server, servers)],
-      ['Size', formatSize(snapshot)],
-      ['Created', time(snapshot.created_at)],
-      ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
-      ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
-      ['ID', html`<code>${snapshot.id}</code>`],
-    ])}
-${snapshot.status === 'ready' && section('Restore', restoreSection(data))}
+    live: [snapshot.id],
+    body: html`${part(
+      'facts',
+      detailList([
+        ['Server', serverLink(snapshot.server, servers)],
+        ['Size', formatSize(snapshot)],
+        ['Created', time(snapshot.created_at)],
+        ['Expires', snapshot.expires_at === null ? 'Never' : time(snapshot.expires_at)],
+        ['Labels', labelLinks(PANEL_PATHS.snapshots, snapshot.labels)],
+        ['ID', html`<code>${snapshot.id}</code>`],
+      ]),
+    )}
+${part('use', snapshot.status === 'ready' && section('Restore', restoreSection(data)))}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
-${section('Delete', deleteSection(snapshot, forms))}`,
+${part('delete', section('Delete', deleteSection(snapshot, forms)))}`,
   };
 }
 

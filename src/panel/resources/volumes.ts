@@ -20,6 +20,7 @@ import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
@@ -59,8 +60,9 @@ export function volumesView(data: {
     title: 'Volumes',
     section: 'volumes',
     header: { actions: sectionLink('Create volume') },
+    live: ['vol_'],
     body: html`${(filtered || rows.length > 0) && filterForm(filter, servers, regions)}
-${list()}
+${part('list', list())}
 ${pager(data)}
 ${section('Create volume', createForm(data.forms, regions))}`,
   };
@@ -137,24 +139,31 @@ export function volumeView(data: {
       status: volume.attached_to === null ? statusBadge('detached') : statusBadge('attached', 'good'),
       facts: [`${volume.size_gb} GiB`, volume.region, volume.device && html`<code>${volume.device}</code>`],
     },
-    body: html`${detailList([
-      ['Size', `${volume.size_gb} GiB`],
-      ['Region', volume.region],
-      [
-        'Attached to',
-        volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
-      ],
-      ['Device', volume.device && html`<code>${volume.device}</code>`],
-      ['Encrypted', volume.encrypted ? 'Yes' : 'No'],
-      ['File system', volume.filesystem],
-      ['Labels', labelLinks(PANEL_PATHS.volumes, volume.labels)],
-      ['Created', day(volume.created_at)],
-      ['ID', html`<code>${volume.id}</code>`],
-    ])}
-${volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data)}
+    live: [volume.id],
+    body: html`${part(
+      'facts',
+      detailList([
+        ['Size', `${volume.size_gb} GiB`],
+        ['Region', volume.region],
+        [
+          'Attached to',
+          volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
+        ],
+        ['Device', volume.device && html`<code>${volume.device}</code>`],
+        ['Encrypted', volume.encrypted ? 'Yes' : 'No'],
+        ['File system', volume.filesystem],
+        ['Labels', labelLinks(PANEL_PATHS.volumes, volume.labels)],
+        ['Created', day(volume.created_at)],
+        ['ID', html`<code>${volume.id}</code>`],
+      ]),
+    )}
+${part(
+  'attachment',
+  volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data),
+)}
 ${section('Name, size, and labels', changeForm(volume, forms))}
 ${protectionSection(forms, 'volume', volume.protection)}
-${section('Delete', deleteSection(volume, forms))}`,
+${part('delete', section('Delete', deleteSection(volume, forms)))}`,
   };
 }
 

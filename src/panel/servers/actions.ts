@@ -7,6 +7,7 @@ import { detailList, emptyState, pager, section, statusBadge, table, time } from
 import { Fields, type FormContext } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part, stepList } from '../parts/live.ts';
 
 const STATUSES = {
   running: statusBadge('running', 'busy'),
@@ -21,6 +22,14 @@ const REFRESH_S = 5;
 export function progressBar({ command, progress }: Pick<ActionSummary, 'command' | 'progress'>): Html {
   return html`<progress max="100" value="${String(progress)}" aria-label="Progress of ${command}"></progress>
 ${String(progress)}%`;
+}
+
+const STEP_STATES = { success: 'done', running: 'now', pending: 'next', error: 'failed' } as const;
+
+/** The steps of an action in order, as far as they are. */
+export function actionSteps({ command, steps }: Action): Html {
+  const shown = steps.map(({ name, status }) => [name.replace('_', ' '), STEP_STATES[status]] as const);
+  return stepList(`Steps of ${command}`, shown);
 }
 
 /** Rows of any list of actions. */
@@ -56,9 +65,11 @@ export function actionListView(data: {
     section: 'servers',
     breadcrumbs: [['Servers', PANEL_PATHS.servers]],
     ...(actions.some(({ status }) => status === 'running') ? { refreshS: REFRESH_S } : {}),
+    live: ['act_'],
     body: html`<p>Everything that takes time, of the last ${LIMITS.actionRetentionDays} days.</p>
 ${filterForm(data.forms, filter)}
-${
+${part(
+  'list',
   actions.length > 0
     ? actionTable('Actions, newest first', actions)
     : emptyState(
@@ -66,8 +77,8 @@ ${
         isFiltered
           ? html`<a href="${PANEL_PATHS.actions}">Clear filters</a>`
           : 'What you start will be listed here.',
-      )
-}
+      ),
+)}
 ${pager(data)}`,
   };
 }
@@ -102,18 +113,23 @@ export function actionView(action: Action): View {
       ['Actions', PANEL_PATHS.actions],
     ],
     ...(isRunning ? { refreshS: REFRESH_S } : {}),
-    body: html`${detailList([
-      ['Status', STATUSES[action.status]],
-      ['Progress', isRunning && progressBar(action)],
-      ['Cause', action.error?.message ?? null],
-      ['Cause code', action.error && html`<code>${action.error.code}</code>`],
-      ...action.resources.map(({ type, id }) => [RESOURCE_NAMES[type], resourceLink(type, id)] as const),
-      ['Started', time(action.created_at)],
-      ['Finished', action.finished_at && time(action.finished_at)],
-      ['Request ID', html`<code>${action.request_id}</code>`],
-      ['ID', html`<code>${action.id}</code>`],
-    ])}
-${section('Steps', table({ caption: 'Steps, in order', columns: STEP_COLUMNS, rows }))}`,
+    live: [action.id],
+    body: html`${part(
+      'facts',
+      detailList([
+        ['Status', STATUSES[action.status]],
+        ['Progress', isRunning && progressBar(action)],
+        ['Cause', action.error?.message ?? null],
+        ['Cause code', action.error && html`<code>${action.error.code}</code>`],
+        ...action.resources.map(({ type, id }) => [RESOURCE_NAMES[type], resourceLink(type, id)] as const),
+        ['Started', time(action.created_at)],
+        ['Finished', action.finished_at && time(action.finished_at)],
+        ['Request ID', html`<code>${action.request_id}</code>`],
+        ['ID', html`<code>${action.id}</code>`],
+      ]),
+      'Status',
+    )}
+${part('steps', section('Steps', table({ caption: 'Steps, in order', columns: STEP_COLUMNS, rows })))}`,
   };
 }
 

@@ -13,6 +13,7 @@ import { can, explainDenial, mustWaitForOperation, type ServerAction } from '../
 import { tabs } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { serverStatusBadge, shortPrice } from './format.ts';
 
 export interface ServerPage {
@@ -95,16 +96,16 @@ export function blockedReason(
   return text && `${text} Wait until this is done.`;
 }
 
-export function serverView(page: ServerPage, part: ServerPageKey, body: Html, refreshS?: number): View {
+export function serverView(page: ServerPage, tab: ServerPageKey, body: Html, refreshS?: number): View {
   const { server } = page;
   const parts = Object.keys(SERVER_PAGES) as ServerPageKey[];
-  const here = serverPagePath(server.id, part);
+  const here = serverPagePath(server.id, tab);
   const overview = [server.name, serverPagePath(server.id)] as const;
   return {
-    title: part === 'overview' ? server.name : `${server.name}: ${PART_NAMES[part].toLowerCase()}`,
+    title: tab === 'overview' ? server.name : `${server.name}: ${PART_NAMES[tab].toLowerCase()}`,
     section: 'servers',
-    breadcrumbs: [['Servers', PANEL_PATHS.servers], ...(part === 'overview' ? [] : [overview])],
-    pageName: part === 'overview' ? server.name : PART_NAMES[part],
+    breadcrumbs: [['Servers', PANEL_PATHS.servers], ...(tab === 'overview' ? [] : [overview])],
+    pageName: tab === 'overview' ? server.name : PART_NAMES[tab],
     header: {
       heading: server.name,
       status: serverStatusBadge(server.status),
@@ -116,11 +117,15 @@ export function serverView(page: ServerPage, part: ServerPageKey, body: Html, re
       ],
     },
     ...(refreshS === undefined ? {} : { refreshS }),
+    live: [server.id],
     body: html`${tabs(
       'Server pages',
       parts.map((each) => [PART_NAMES[each], serverPagePath(server.id, each)] as const),
       here,
     )}
-${page.notes.map((note) => html`<p class="banner warn">${note}</p>\n`)}${body}`,
+${part(
+  'notes',
+  page.notes.map((note) => html`<p class="banner warn">${note}</p>\n`),
+)}${body}`,
   };
 }

@@ -8,6 +8,8 @@ import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelFilterField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
+import { progressBar } from './actions.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
 
 interface ServersData {
@@ -26,22 +28,24 @@ interface ServersData {
 export function serversView(data: ServersData): View {
   const { servers, filter, closed } = data;
   const filtered = Object.keys(filter).length > 0 || data.first !== null;
-  if (servers.length === 0 && !filtered) return serversPage(null, emptyServerList(closed));
+  if (servers.length === 0 && !filtered) return serversPage(null, part('list', emptyServerList(closed)));
   return serversPage(
     closed === null ? buttonLink('Deploy server', DEPLOY_PATH) : null,
     html`${closed && html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`}
 ${filterForm(data)}
-${
+${part(
+  'list',
   servers.length > 0
     ? serversTable(data)
-    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`)
-}
+    : emptyState('No matching servers.', html`<a href="${PANEL_PATHS.servers}">Clear filters</a>`),
+)}
 ${pager(data)}`,
   );
 }
 
 function serversPage(actions: Html | null, body: Html): View {
-  return { title: 'Servers', section: 'servers', ...(actions && { header: { actions } }), body };
+  const header = actions && { header: { actions } };
+  return { title: 'Servers', section: 'servers', live: ['srv_'], ...header, body };
 }
 
 function emptyServerList(closed: string | null): Html {
@@ -59,7 +63,7 @@ function serversTable({ servers, regions }: ServersData): Html {
   const label = labelsOf(servers);
   const rows = servers.map((server): HtmlValue[] => [
     html`<a href="${serverPagePath(server.id)}">${label(server)}</a>`,
-    serverStatusBadge(server.status),
+    html`${serverStatusBadge(server.status)}${server.action && html`<br>${progressBar(server.action)}`}`,
     regions[server.region] ?? server.region,
     server.plan,
     server.ipv4 ? html`<code>${server.ipv4.address}</code>` : '–',

@@ -8,8 +8,9 @@ import { type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
-import { progressBar, recentActions } from './actions.ts';
+import { actionSteps, progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory, formatMonths } from './format.ts';
 import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 
@@ -29,26 +30,31 @@ export function overviewView(data: OverviewData): View {
   const { server } = data;
   const changing =
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
-  const body = html`${changing && progressCard(data)}
-${data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id))}
-${section('Power', powerSection(data))}
+  const body = html`${part('progress', changing && progressCard(data))}
+${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
+${part('power', section('Power', powerSection(data)))}
 <div class="columns"><div>
-${server.ipv4 && section('Connect', connectSection(server.ipv4.address, data.keys.length > 0))}
-${section('Addresses', addressList(data))}
+${part(
+  'connect',
+  server.ipv4 && section('Connect', connectSection(server.ipv4.address, data.keys.length > 0)),
+)}
+${part('addresses', section('Addresses', addressList(data)))}
 ${section('Tags and labels', tagsAndLabels(data))}
 </div><div>
-${section('Specifications', machineDetails(data))}
-${section('Billing', billingDetails(data))}
+${part('specifications', section('Specifications', machineDetails(data)))}
+${part('billing', section('Billing', billingDetails(data)))}
 </div></div>
-${section('Latest actions', recentActions(server.id, data.actions))}`;
+${part('actions', section('Latest actions', recentActions(server.id, data.actions)))}`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
 }
 
 function progressCard(data: OverviewData): Html {
+  const { action } = data.server;
   const operation = describeCurrentOperation(data);
+  const running = data.actions.find(({ id }) => id === action?.id);
   return html`<div class="banner">${operation && html`<p>${operation}</p>`}${
-    data.server.action && html`<p>${progressBar(data.server.action)}</p>`
-  }</div>`;
+    action && html`<p>${progressBar(action)}</p>`
+  }${running && actionSteps(running)}</div>`;
 }
 
 function connectSection(address: string, hasKeys: boolean): Html {

@@ -1,9 +1,9 @@
 /** The search page, and the keyboard shortcuts that `enhance.js` handles. */
 import { ACCOUNT_PATHS, BILLING_PATHS, DEPLOY_PATH, DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
-import { QUERY_FIELD, QUERY_MAX_CHARS } from '../docs/layout.ts';
 import { emptyState, section, table } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { QUERY_FIELD, searchForm } from '../parts/search-form.ts';
 
 export interface FoundItem {
   /** Such as `Server`. */
@@ -52,16 +52,6 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], action: string])[]
   [['g', 'a'], 'Account'],
   [['?'], 'Show this list'],
 ];
-
-/** A plain GET form. Scripts focus it by its id. */
-export function searchForm(query = '', { id = 'search' }: { readonly id?: string } = {}): Html {
-  return html`<form class="find no-print" role="search" method="get" action="${PANEL_PATHS.search}">
-<label class="unseen" for="${id}">Search your account</label>
-<input type="search" id="${id}" name="${QUERY_FIELD}" value="${query}" maxlength="${QUERY_MAX_CHARS}"
- placeholder="Search" autocomplete="off">
-<button class="plain">Search</button>
-</form>`;
-}
 
 export function searchView(query: string, found: readonly FoundItem[]): View {
   return {

@@ -9,6 +9,8 @@ export interface SessionRow {
   readonly balance_cents: bigint;
   /** The current version of the operator's rules. */
   readonly rules_version: bigint;
+  /** The number of the customer's latest event. */
+  readonly last_seq: bigint;
 }
 
 /** A session is valid if it was created after `createdAfter` and last used after `seenAfter`. */
@@ -33,10 +35,12 @@ export async function findSession(
   cutoffs: SessionCutoffs,
 ): Promise<SessionRow | undefined> {
   return await tx.row<SessionRow>(
-    `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.email, b.balance_cents, o.rules_version
+    `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.email, b.balance_cents, o.rules_version,
+            coalesce(e.last_seq, 0) as last_seq
        from sessions s
        join customers c on c.id = s.customer_id
        join balances b on b.customer_id = s.customer_id
+       left join event_counters e on e.customer_id = s.customer_id
        cross join service o
       where s.digest = $1 and s.created_at > $2 and s.seen_at > $3`,
     [digest, cutoffs.createdAfter, cutoffs.seenAfter],

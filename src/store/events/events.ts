@@ -52,23 +52,39 @@ export interface NumberedEventRow {
   readonly created_at: Date;
 }
 
+/** A position in one customer's sequence. */
+export interface EventPosition {
+  readonly customerId: string;
+  readonly after: bigint;
+}
+
 /**
- * Reads the events numbered after `after`, in order. Empty: there are none yet, or the next one was purged.
+ * Reads the events after each of these positions, in order, by the index of the position. None: there are
+ * none yet, or the next one was purged.
  */
 export async function readNumberedEvents(
   sql: Sql,
-  customerId: string,
-  after: bigint,
-): Promise<NumberedEventRow[]> {
-  return await sql.rows<NumberedEventRow>(
-    `select id, seq, type, data, created_at from (
-       select next.*, sum(bytes) over (order by seq) - bytes as bytes_before from (
-         select id, seq, type, data, created_at, octet_length(data::text) as bytes
-           from events
-          where customer_id = $1 and seq > $2 order by seq limit ${BATCH_MAX_EVENTS}) next) measured
-      where bytes_before < ${BATCH_BYTES} order by seq`,
-    [customerId, after],
+  positions: readonly EventPosition[],
+): Promise<Map<number, NumberedEventRow[]>> {
+  const rows = await sql.rows<NumberedEventRow & { readonly position: number }>(
+    `select k.position::int as position, batch.id, batch.seq, batch.type, batch.data, batch.created_at
+       from unnest($1::uuid[], $2::bigint[]) with ordinality as k (customer_id, after, position)
+      cross join lateral (
+        select next.*, sum(bytes) over (order by seq) - bytes as bytes_before from (
+          select id, seq, type, data, created_at, octet_length(data::text) as bytes
+            from events
+           where customer_id = k.customer_id and seq > k.after
+           order by seq limit ${BATCH_MAX_EVENTS}) next) batch
+      where bytes_before < ${BATCH_BYTES} order by k.position, batch.seq`,
+    [positions.map(({ customerId }) => customerId), positions.map(({ after }) => after)],
   );
+  const byPosition = new Map<number, NumberedEventRow[]>();
+  for (const { position, ...row } of rows) {
+    const batch = byPosition.get(position - 1);
+    if (batch) batch.push(row);
+    else byPosition.set(position - 1, [row]);
+  }
+  return byPosition;
 }
 
 export interface EventBoundsRow {

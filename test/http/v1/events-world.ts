@@ -57,7 +57,14 @@ export class StreamClient {
     token: string,
     extra: Readonly<Record<string, string>> = {},
   ): Promise<StreamClient> {
-    const headers = { authorization: `Bearer ${token}`, 'x-service-beta': 'true', ...extra };
+    return await StreamClient.with(url, {
+      authorization: `Bearer ${token}`,
+      'x-service-beta': 'true',
+      ...extra,
+    });
+  }
+
+  static async with(url: string, headers: Readonly<Record<string, string>>): Promise<StreamClient> {
     return new StreamClient(await fetch(url, { headers }));
   }
 

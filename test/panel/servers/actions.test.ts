@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NO_RATES, PUBLIC_KEY } from '../../http/v1/contract/estate.ts';
-import { PanelClient, textOf } from '../../support/panel-client.ts';
+import { PanelClient, refreshOf, textOf } from '../../support/panel-client.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -28,7 +28,8 @@ describe('actions in the panel', () => {
     const { id } = (await api.post('/servers', order)).body;
     const page = await panel.open(`/servers/${id}`);
     assert.match(page.text, /<progress max="100" value="\d+" aria-label="Progress of server\.create">/);
-    assert.ok(page.headers.get('refresh'), 'the page refreshes without scripts');
+    assert.ok(refreshOf(page.text), 'the page refreshes without scripts');
+    assert.match(textOf(page.text), /address \(done\) \w+ \(in progress\) .*reachable \(not started\)/);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
     await world.settle();
     const { text } = await panel.open(`/servers/${id}`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SEALED } from '../../../src/spec/sealed.ts';
-import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
+import { PanelClient, problemOf, refreshOf, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -118,7 +118,7 @@ describe('the page that orders a server', () => {
     assert.equal(world.opened.service.keys.open(SEALED.userData, id, sealed).toString(), '#!/bin/sh\nid');
     const server = await panel.followRedirects(clicks[0] ?? page);
     assert.match(textOf(server.text), /Your server is paid for .* web-1 .* provisioning|installing/);
-    assert.match(server.headers.get('refresh') ?? '', /^5; url=\/servers\/srv_[a-z2-7]{26}$/);
+    assert.match(refreshOf(server.text) ?? '', /^5; url=\/servers\/srv_[a-z2-7]{26}$/);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
     await world.settle();
   });

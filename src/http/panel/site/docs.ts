@@ -19,7 +19,7 @@ import {
   PLACEHOLDER_BASE_URL,
 } from '../../../panel/docs/docs.ts';
 import { buildIndex, type DocsIndex } from '../../../panel/docs/index.ts';
-import { type DocsView, QUERY_FIELD, withNavigation } from '../../../panel/docs/layout.ts';
+import { type DocsView, withNavigation } from '../../../panel/docs/layout.ts';
 import {
   type Reference,
   RULES_SLUG,
@@ -29,8 +29,9 @@ import {
 } from '../../../panel/docs/reference/reference.ts';
 import { resourceView } from '../../../panel/docs/reference/resource.ts';
 import { rulesView } from '../../../panel/docs/reference/rules.ts';
-import { cleanQuery, searchView } from '../../../panel/docs/search.ts';
+import { searchView } from '../../../panel/docs/search.ts';
 import type { View } from '../../../panel/parts/layout.ts';
+import { cleanQuery, QUERY_FIELD } from '../../../panel/parts/search-form.ts';
 import { DOCS_PATHS, PANEL_PATHS } from '../../../spec/paths.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';

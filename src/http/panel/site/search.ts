@@ -1,7 +1,6 @@
 /** The search over the customer's resources and the panel's pages. */
 import { type FoundResource, findResources } from '../../../domain/customers/search.ts';
-import { QUERY_FIELD } from '../../../panel/docs/layout.ts';
-import { cleanQuery } from '../../../panel/docs/search.ts';
+import { cleanQuery, QUERY_FIELD } from '../../../panel/parts/search-form.ts';
 import { type FoundItem, searchView } from '../../../panel/site/search.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath, serverPagePath } from '../../../spec/paths.ts';
 import { field } from '../../form.ts';

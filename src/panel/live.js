@@ -1,0 +1,200 @@
+// Updates a page in place when something on it changed. One tab of the browser has the event stream and tells
+// the other tabs. Each tab fetches its own page again when a change concerns it, and replaces the parts that
+// differ.
+{
+  const FETCH_DELAY_MS = 250;
+  const FETCH_GAP_MS = 1000;
+  const FAILURE_GAP_MS = 10_000;
+  const REOPEN_MS = 60_000;
+  // Polls that much more rarely while the stream is open, in case that something between buffers it.
+  const OPEN_FACTOR = 6;
+
+  const { url, stream, about, seq, every } = document.currentScript.dataset;
+  const subjects = about.split(' ');
+  let position = Number(seq);
+  let pollS = Number(every ?? 0);
+  let isOpen = false;
+  let hasEnded = false;
+
+  // ---- the parts of the page
+
+  // Compares the server's renderings without values that always differ. Scripts and people change the page
+  // itself.
+  const textOf = (part) =>
+    part.outerHTML
+      .replace(/name="_once" value="[^"]*"/g, '')
+      .replace(/ data-until="[^"]*">[^<]*/g, '>');
+  const partsOf = (root) => [...root.querySelectorAll('[data-part]')];
+  const shown = new Map(partsOf(document).map((part) => [part.dataset.part, textOf(part)]));
+  const waiting = new Map();
+  const touched = new WeakSet();
+  for (const type of ['input', 'change'])
+    document.addEventListener(type, ({ target }) => target.form && touched.add(target.form));
+  document.addEventListener('reset', ({ target }) => touched.delete(target));
+
+  const announcer = document.createElement('p');
+  announcer.className = 'unseen';
+  announcer.setAttribute('role', 'status');
+  document.body.append(announcer);
+
+  const isTouched = (form) => touched.has(form) || form.dataset.sent;
+  const isBusy = (part) => {
+    const selection = getSelection();
+    const outer = part.closest('form');
+    return (
+      part.contains(document.activeElement) ||
+      (!selection.isCollapsed && selection.containsNode(part, true)) ||
+      (outer && isTouched(outer)) ||
+      [...part.querySelectorAll('form')].some(isTouched)
+    );
+  };
+
+  const statusOf = (part) => (part.querySelector('.state') ?? part).textContent.replace(/\s+/g, ' ').trim();
+
+  function replace(part, fresh) {
+    const foldKey = (fold) => fold.querySelector('summary')?.textContent;
+    const open = new Set([...part.querySelectorAll('details[open]')].map(foldKey));
+    const offsets = [...part.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
+    const before = statusOf(part);
+    for (const fold of fresh.querySelectorAll('details')) if (open.has(foldKey(fold))) fold.open = true;
+    part.replaceWith(fresh);
+    fresh.querySelectorAll('.scroll').forEach((element, index) => {
+      element.scrollLeft = offsets[index] ?? 0;
+    });
+    const { announce } = fresh.dataset;
+    if (announce && statusOf(fresh) !== before) announcer.textContent = `${announce}: ${statusOf(fresh)}`;
+    document.dispatchEvent(new CustomEvent('part-replaced', { detail: fresh }));
+  }
+
+  // A part in use waits until it is not.
+  function replaceWaiting() {
+    if (waiting.size === 0) return;
+    for (const part of partsOf(document)) {
+      const name = part.dataset.part;
+      const fresh = waiting.get(name);
+      if (!fresh || isBusy(part)) continue;
+      waiting.delete(name);
+      shown.set(name, textOf(fresh));
+      replace(part, document.importNode(fresh, true));
+    }
+  }
+  let settling;
+  for (const type of ['focusout', 'selectionchange', 'reset'])
+    document.addEventListener(type, () => {
+      clearTimeout(settling);
+      settling = setTimeout(replaceWaiting, 100);
+    });
+
+  function show(page) {
+    pollS = Number(page.querySelector('script[data-stream]')?.dataset.every ?? 0);
+    for (const fresh of partsOf(page)) {
+      const name = fresh.dataset.part;
+      if (shown.get(name) === textOf(fresh)) waiting.delete(name);
+      else waiting.set(name, fresh);
+    }
+    replaceWaiting();
+  }
+
+  // ---- fetching the page: one request at a time, for any number of changes
+
+  let isWanted = false;
+  let isFetching = false;
+  let timer;
+  let fetchedAt = Date.now();
+  let gapMs = FETCH_GAP_MS;
+
+  function want() {
+    isWanted = true;
+    schedule();
+  }
+
+  function schedule() {
+    if (!isWanted || isFetching || timer || document.hidden || hasEnded) return;
+    timer = setTimeout(load, Math.max(FETCH_DELAY_MS, fetchedAt + gapMs - Date.now()));
+  }
+
+  async function load() {
+    timer = undefined;
+    isWanted = false;
+    isFetching = true;
+    const response = await fetch(url, { headers: { accept: 'text/html' } }).catch(() => null);
+    const text = await response?.text().catch(() => null);
+    isFetching = false;
+    fetchedAt = Date.now();
+    // The page no longer exists, or the customer signed out.
+    if (response?.redirected || response?.status === 404) return leave();
+    const isComplete = response?.ok && typeof text === 'string';
+    gapMs = isComplete ? FETCH_GAP_MS : FAILURE_GAP_MS;
+    if (isComplete) show(new DOMParser().parseFromString(text, 'text/html'));
+    else isWanted = true;
+    schedule();
+  }
+
+  function leave() {
+    hasEnded = true;
+    if (![...document.forms].some(isTouched)) location.replace(url);
+  }
+
+  document.addEventListener('visibilitychange', schedule);
+  setInterval(() => {
+    const intervalMs = pollS * 1000 * (isOpen ? OPEN_FACTOR : 1);
+    if (pollS > 0 && Date.now() - fetchedAt >= intervalMs) want();
+  }, 1000);
+
+  // ---- one stream for all tabs
+
+  let channel;
+  let source;
+
+  function receive({ kind, at, type, ids }) {
+    if (kind === 'hello') {
+      if (source) channel.postMessage({ kind: isOpen ? 'open' : 'closed', at: position });
+      return;
+    }
+    if (kind === 'change') {
+      if (subjects.some((subject) => [type, ...ids].some((word) => word.startsWith(subject)))) want();
+    } else {
+      isOpen = kind === 'open';
+      // This page is older than what the other tabs have been told.
+      if (kind === 'missed' || kind === 'ended' || at > position) want();
+    }
+    position = Math.max(position, at);
+  }
+
+  function tell(message) {
+    channel.postMessage(message);
+    receive(message);
+  }
+
+  function listen(release) {
+    source = new EventSource(`${stream}?after=${position}`);
+    source.addEventListener('open', () => tell({ kind: 'open', at: position }));
+    source.addEventListener('missed', ({ lastEventId }) => {
+      tell({ kind: 'missed', at: Number(lastEventId) });
+      tell({ kind: 'open', at: position });
+    });
+    source.addEventListener('change', ({ data, lastEventId }) =>
+      tell({ kind: 'change', at: Number(lastEventId), ...JSON.parse(data) }),
+    );
+    source.addEventListener('end', () => {
+      source.close();
+      source = undefined;
+      release();
+      tell({ kind: 'ended', at: position });
+    });
+    source.addEventListener('error', () => {
+      tell({ kind: 'closed', at: position });
+      // After a refusal, the browser does not try again. The page tells whether the customer is signed in.
+      if (source.readyState !== EventSource.CLOSED || hasEnded) return;
+      want();
+      setTimeout(() => listen(release), REOPEN_MS * (1 + Math.random()));
+    });
+  }
+
+  if (navigator.locks && window.BroadcastChannel && window.EventSource) {
+    channel = new BroadcastChannel('skerry-live');
+    channel.addEventListener('message', ({ data }) => receive(data));
+    channel.postMessage({ kind: 'hello' });
+    navigator.locks.request('skerry-live', () => new Promise(listen));
+  }
+}
