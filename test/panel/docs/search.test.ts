@@ -4,7 +4,8 @@ import { changelogView, PLACEHOLDER_BASE_URL } from '../../../src/panel/docs/doc
 import { codeBlock } from '../../../src/panel/docs/highlight.ts';
 import { buildIndex } from '../../../src/panel/docs/index.ts';
 import { markdown } from '../../../src/panel/docs/markdown.ts';
-import { cleanQuery, searchView } from '../../../src/panel/docs/search.ts';
+import { searchView } from '../../../src/panel/docs/search.ts';
+import { cleanQuery } from '../../../src/panel/parts/search-form.ts';
 import { codeText } from '../../docs/docs-content.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
