@@ -105,11 +105,11 @@ describe('a customer in the panel', { skip: NO_CHROMIUM }, () => {
 
     it('a customer shuts down, powers on, and restarts a server', async () => {
       await ada.open(server);
-      await ada.submitForm('stop', 'Shut down');
+      await ada.submitForm('stop', 'Shut down server');
       await ada.reloadUntil(/Status\s*stopped/);
       await ada.submitForm('start', 'Power on');
       await ada.reloadUntil(STATUS_RUNNING);
-      await ada.submitForm('reboot', 'Restart');
+      await ada.submitForm('reboot', 'Restart server');
       await ada.expectText('The server is restarting.');
       await world.settle();
     });

@@ -4,14 +4,15 @@ import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
-import { type FormContext, form } from '../parts/form.ts';
+import type { FormContext } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { firingList } from '../resources/alerts.ts';
 import { progressBar, recentActions } from './actions.ts';
-import { formatCyclePrice, formatMemory, formatMonths, serverStatusBadge } from './format.ts';
-import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+import { formatCyclePrice, formatMemory, serverStatusBadge } from './format.ts';
+import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+import { powerSection } from './power.ts';
 
 const REFRESH_S = 5;
 
@@ -35,7 +36,7 @@ export function overviewView(data: OverviewData): View {
   }${server.action && html`<div>${progressBar(server.action)}</div>`}`;
   const body = html`${detailList([['Status', statusText]])}
 ${data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id))}
-${section('Power', powerSection(data))}
+${powerSection(data)}
 <div class="columns"><div>
 ${section('Addresses', addressList(data))}
 </div><div>
@@ -48,42 +49,6 @@ ${section('Tags and labels', tagsAndLabels(data))}
 </div></div>
 ${section('Latest actions', recentActions(server.id, data.actions))}`;
   return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
-}
-
-/** Form name, action, and label of each power button. */
-const BUTTONS = [
-  ['start', 'start', 'Power on'],
-  ['reboot', 'reboot', 'Restart'],
-  ['stop', 'stop', 'Shut down'],
-  ['reset', 'reboot', 'Force restart'],
-] as const;
-
-/** Shows only the actions that are available now, or why none is. */
-function powerSection(data: OverviewData): Html {
-  const { server, forms, capabilities } = data;
-  const possible = BUTTONS.filter(([, action]) => blockedReason(data, action) === null);
-  const chargesCycle = server.status === 'suspended' && possible.length > 0;
-  // Nothing above the price that this page shows is charged.
-  const maxPrice =
-    chargesCycle && html`<input type="hidden" name="max_price_usd" value="${String(data.nextCycleUsd)}">`;
-  const buttons = possible.map(([name, , word]) =>
-    form(forms, { name }, html`${name === 'start' && maxPrice}<button class="plain">${word}</button>`),
-  );
-  const console = blockedReason(data, 'console') === null && capabilities.console;
-  const blocked = blockedReason(data, 'reboot');
-  const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
-  return html`<div class="power">${openConsole}${buttons}</div>
-${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
-${
-  chargesCycle &&
-  html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
-starting immediately.</p>`
-}
-${
-  possible.some(([name]) => name === 'reset') &&
-  html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
-respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
-}`;
 }
 
 function addressList({ server }: OverviewData): Html {

@@ -135,6 +135,23 @@ describe('the page of a server', () => {
     assert.deepEqual([body.data.length, body.data[0].resource], [1, id]);
   });
 
+  it('everything in the power menu that interrupts a server says what happens and asks first', async () => {
+    const { text } = await panel.open(page);
+    const [, menu = ''] = /<details class="menu">(.*)<\/details>\s*<\/div>/s.exec(text) ?? [];
+    const asked = [...menu.matchAll(/<details><summary>([^<]+)…<\/summary>(.*?)<\/details>/gs)];
+    assert.deepEqual(
+      asked.map(([, title, item = '']) => [title, /name="_form" value="(\w+)"/.exec(item)?.[1]]),
+      [
+        ['Restart', 'reboot'],
+        ['Shut down', 'stop'],
+        ['Force restart', 'reset'],
+      ],
+    );
+    assert.match(textOf(menu), /Cuts the power immediately.* Unsaved data is lost\..* Force restart server/);
+    const outside = text.replace(menu, '');
+    assert.doesNotMatch(outside, /name="_form" value="(?:reboot|stop|reset)"/);
+  });
+
   it('the server page shows the operation in progress and refreshes until it is done', async () => {
     const operation = `insert into operations (id, server_id, kind, step, placed_at, due_at, created_at)
       select gen_random_uuid(), id, 'reboot', 'wait_off', now(), now() + interval '1 hour', now() from servers
