@@ -18,7 +18,10 @@ describe('the limits of tokens in the panel', () => {
     const { text } = await PanelClient.forApp(world.app, { cookie }).get('/account/tokens');
     for (const [scope, names] of Object.entries(SCOPE_EXAMPLES)) {
       for (const name of names) assert.equal(ROUTES.find(({ id }) => id === name)?.scope, scope, name);
-      assert.ok(text.includes(`For example ${names.map((name) => `<code>${name}</code>`).join(', ')}`), scope);
+      assert.ok(
+        text.includes(`For example ${names.map((name) => `<code>${name}</code>`).join(', ')}`),
+        scope,
+      );
     }
     assert.match(textOf(text), /Tokens and API requests are free/);
   });
