@@ -31,7 +31,7 @@ export interface PacketCheck {
 const VERDICTS = {
   accept: 'Yes, it passes.',
   drop: 'No, it is dropped.',
-  reject: 'No, it is rejected, and the sender is told.',
+  reject: 'No, it is rejected, and the sender is notified.',
 } as const;
 
 export function checkFields(check: PacketCheck, forms: FormContext): Html {

@@ -25,7 +25,7 @@ export const CELL_BY_LETTER = {
   n: 'note',
 } as const satisfies Record<string, Cell>;
 
-/** What the panel calls the values of a rule. Options are sent as these words, which keeps rows small. */
+/** The words of the panel for the values of a rule. Options are sent as these words, which keeps rows small. */
 export const RULE_WORDS = {
   direction: { in: 'Inbound', out: 'Outbound' },
   proto: { tcp: 'TCP', udp: 'UDP', icmp: 'ICMP', any: 'Any' },
@@ -50,7 +50,7 @@ const NEW_ROW: RuleRow = {
 };
 const NEW_ROWS = 3;
 
-/** What a preset allows in. Each adds a rule for IPv4 and one for IPv6, because no block covers both. */
+/** Presets of inbound rules. Each adds a rule for IPv4 and one for IPv6, because no block covers both. */
 export const PRESETS = {
   ssh: { title: 'SSH', row: { port: '22' } },
   web: { title: 'HTTP and HTTPS', row: { port: '80,443' } },

@@ -14,7 +14,7 @@ import { formatCyclePrice, serverStatusBadge } from './format.ts';
 interface ServersData {
   /** By `name`, `created_at`, or one of them with a minus sign in front. */
   readonly sort: string;
-  /** What a form did to the selected servers. */
+  /** The outcome of a form for the selected servers. */
   readonly results: readonly BulkResult[] | null;
   readonly servers: readonly Server[];
   /** The current filters. */

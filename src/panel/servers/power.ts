@@ -14,7 +14,7 @@ interface PowerCut {
   readonly consequence: string;
 }
 
-/** What interrupts a server, mildest first. */
+/** Actions that interrupt a server, mildest first. */
 export const POWER_CUTS: readonly PowerCut[] = [
   {
     name: 'reboot',

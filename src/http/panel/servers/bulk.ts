@@ -41,7 +41,7 @@ function bulkForm(action: BulkAction): CustomForm {
   };
 }
 
-/** Each server is a change of its own: one that is refused leaves the others as they are. */
+/** Each server is a change of its own: a refusal leaves the others as they are. */
 async function runOne({ edge, customer }: Call, action: BulkAction, id: string): Promise<BulkResult> {
   // The response of the form as a whole is saved after all of them.
   const { saveResponse: _whole, ...actor } = customer();
