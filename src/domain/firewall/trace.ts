@@ -1,4 +1,4 @@
-/** Finds what a filter does with a packet, and the rule that decides it, for the packet check of the panel. */
+/** Finds the verdict of a filter about a packet and the rule that decides, for the panel's packet check. */
 import { hostCidr, isSubnet, parseCidr } from '../../kernel/cidr.ts';
 import type { Filter, FilterRule } from '../../ports/network.ts';
 

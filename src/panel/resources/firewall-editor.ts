@@ -48,8 +48,8 @@ export function editorView(data: EditorData): View {
     breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
     body: html`${groupTabs(group, 'rules')}
 <p>The first row that matches a packet decides. If no inbound row matches, the default policy applies:
-${RULE_WORDS.action[group.default_action]}. Replies within an allowed connection pass automatically. The firewall
-runs outside your servers, so software on them can’t change it.</p>
+${RULE_WORDS.action[group.default_action]}. Replies within an allowed connection pass automatically.
+The firewall runs outside your servers, so software on them can’t change it.</p>
 ${
   blocksAllInbound(group) &&
   html`<p class="hint">No rule allows inbound traffic, so servers in this group are unreachable.</p>\n`

@@ -25,7 +25,7 @@ export const CELL_BY_LETTER = {
   n: 'note',
 } as const satisfies Record<string, Cell>;
 
-/** The words of the panel for the values of a rule. Options are sent as these words, which keeps rows small. */
+/** The panel's words for the values of a rule. Options are sent as these words, which keeps rows small. */
 export const RULE_WORDS = {
   direction: { in: 'Inbound', out: 'Outbound' },
   proto: { tcp: 'TCP', udp: 'UDP', icmp: 'ICMP', any: 'Any' },

@@ -1,4 +1,4 @@
-/** Power actions on several servers of the list: the buttons, the question, and the result for each server. */
+/** Power actions on several servers of the list: the buttons, the question, and each server's result. */
 import { PANEL_PATHS, serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { table } from '../parts/components.ts';
@@ -47,7 +47,11 @@ export function bulkView(action: BulkAction, servers: readonly Server[], forms: 
     breadcrumbs: [['Servers', PANEL_PATHS.servers]],
     body: html`<p>${consequence}</p>
 ${table({ caption: 'Selected servers', columns: ['Name', 'Status'], rows })}
-${form(forms, { name: action, action: PANEL_PATHS.servers }, html`${boxes}<button>${title} ${count}</button>`)}
+${form(
+  forms,
+  { name: action, action: PANEL_PATHS.servers },
+  html`${boxes}<button>${title} ${count}</button>`,
+)}
 <p><a href="${PANEL_PATHS.servers}">Cancel</a></p>`,
   };
 }

@@ -73,7 +73,8 @@ function serversTable(data: ServersData): Html {
     day(server.created_at),
     day(server.paid_until),
     formatCyclePrice(server),
-    html`<a href="${serverPagePath(server.id)}#power" aria-label="Power and console of ${label(server)}">Power</a>`,
+    html`<a href="${serverPagePath(server.id)}#power"
+aria-label="Power and console of ${label(server)}">Power</a>`,
   ]);
   const list = table({
     caption: 'Servers',

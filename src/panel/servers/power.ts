@@ -65,8 +65,8 @@ function startForm({ server, forms, nextCycleUsd }: Parameters<typeof powerSecti
     chargesCycle && html`<input type="hidden" name="max_price_usd" value="${String(nextCycleUsd)}">`;
   const price =
     chargesCycle &&
-    html`\n<p class="hint">Powering it on charges ${usd(nextCycleUsd)} for ${formatMonths(server.billing_months)},
-starting immediately.</p>`;
+    html`\n<p class="hint">Powering it on charges ${usd(nextCycleUsd)} for
+${formatMonths(server.billing_months)}, starting immediately.</p>`;
   return form(forms, { name: 'start' }, html`${maxPrice}<button>Power on</button>${price}`);
 }
 
