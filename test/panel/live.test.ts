@@ -84,7 +84,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await button.focus();
     await api.post(`/servers/${id}/stop`);
     await world.advance(5);
-    await page.locator('[data-part=status] .state', { hasText: 'stopped' }).waitFor();
+    await page.locator('[data-part=head] .state', { hasText: 'stopped' }).waitFor();
     assert.equal(await page.locator('body > [role=status]').textContent(), 'Status: stopped');
     assert.equal(await button.evaluate('document.activeElement.textContent'), 'Restart');
     await page.evaluate('document.activeElement.blur()');
@@ -130,9 +130,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await page.goto(`${world.url}/servers/${id}`);
     await page.evaluate('window.isSamePage = true');
     await finishInstall();
-    await page
-      .locator('[data-part=status] .state', { hasText: 'running' })
-      .waitFor({ timeout: UPDATE_MAX_MS });
+    await page.locator('[data-part=head] .state', { hasText: 'running' }).waitFor({ timeout: UPDATE_MAX_MS });
     assert.equal(await page.evaluate('window.isSamePage'), true);
   });
 });

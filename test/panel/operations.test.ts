@@ -5,8 +5,8 @@ import { PANEL_PAGES } from '../../src/http/panel/pages.ts';
 import { ROUTES } from '../../src/http/v1/routes.ts';
 import { OPERATIONS } from '../../src/spec/operations.ts';
 
-/** Operations without a page: a stream is only for programs. */
-const API_ONLY_OPERATIONS = ['events.stream'];
+/** Operations without a page: a stream is only for programs, and a group's rules are saved as a whole. */
+const API_ONLY_OPERATIONS = ['events.stream', 'firewall_rules.create', 'firewall_rules.delete'];
 
 function operationsOf({ readOperations = [], forms = {} }: PanelPage): string[] {
   const done = Object.values(forms).map((form) => ('operation' in form ? form.operation : form.rest));

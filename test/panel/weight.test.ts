@@ -67,7 +67,7 @@ describe('the weight of a page', () => {
     const body = { name: 'long', default_action: 'drop', rules };
     const group = expectSuccess(await api.post('/firewall/groups', body));
     await weigh(`/firewall/${group.id}`);
-    await weigh(`/firewall/${group.id}/rules`);
+    await weigh(`/firewall/${group.id}/settings`);
   });
 });
 

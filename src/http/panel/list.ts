@@ -13,6 +13,8 @@ export interface PanelList<Item> {
   readonly items: readonly Item[];
   /** The applied filters. Unknown filters and invalid values are left out. */
   readonly filter: Readonly<Record<string, string>>;
+  /** The sort order, as in the REST operation: `-created_at`. */
+  readonly sort: string;
   /** Paths of the next page and, after the first page, of the first one. Null if there is none. */
   readonly next: string | null;
   readonly first: string | null;
@@ -21,6 +23,8 @@ export interface PanelList<Item> {
 interface ListOptions {
   readonly path?: string;
   readonly size?: number;
+  /** The page's query may choose the sort order. */
+  readonly sorts?: true;
   /** Query parameters of the page itself, which links to its other pages keep. */
   readonly preservedQuery?: Readonly<Record<string, string>>;
   /** A filter and sort order of the page itself, such as the bounds of a month. Not part of the URL. */
@@ -35,15 +39,17 @@ export async function readList<Item>(
   context: PageContext,
   operation: Operation,
   read: (page: PageRequest) => Promise<ListPage<Item>>,
-  { path = context.request.url.split('?')[0] ?? '', size = 25, preservedQuery = {}, fixed }: ListOptions = {},
+  options: ListOptions = {},
 ): Promise<PanelList<Item>> {
-  const page = buildPageRequest(context, operation, { size, fixed });
+  const { path = context.request.url.split('?')[0] ?? '', size = 25, preservedQuery = {}, fixed } = options;
+  const page = buildPageRequest(context, operation, { size, fixed, sorts: options.sorts ?? false });
   const { items, next } = await read(page);
   const sort = page.descending ? `-${page.sort}` : page.sort;
   const link = (changes: Readonly<Record<string, string>>) => {
     const query = new URLSearchParams({
       ...preservedQuery,
       ...(fixed ? {} : page.filter),
+      ...(options.sorts && field(context.query, 'sort') === sort ? { sort } : {}),
       ...changes,
     }).toString();
     return query === '' ? path : `${path}?${query}`;
@@ -54,6 +60,7 @@ export async function readList<Item>(
   return {
     items,
     filter: page.filter,
+    sort,
     next: cursor === null ? null : link({ cursor }),
     first: page.after === null ? null : link({}),
   };
@@ -66,8 +73,9 @@ function cursorScope(context: PageContext, operation: Operation) {
 function buildPageRequest(
   context: PageContext,
   operation: Operation,
-  { size, fixed }: { readonly size: number; readonly fixed: ListOptions['fixed'] },
+  options: { readonly size: number; readonly fixed: ListOptions['fixed']; readonly sorts: boolean },
 ): PageRequest {
+  const { size, fixed, sorts } = options;
   const listRules = ROUTES.find(({ id }) => id === operation)?.list;
   if (!listRules) throw new Error(`${operation} is not a list`);
   const rules = fixed
@@ -85,6 +93,8 @@ function buildPageRequest(
     }
   };
   const rawQuery: Record<string, string> = fixed ? { sort: fixed.sort } : {};
+  const sort = field(context.query, 'sort');
+  if (sorts && sort !== '' && read({ sort })) rawQuery.sort = sort;
   for (const name of Object.keys(rules.filters)) {
     const isLabel = listRules.filters[name]?.type === 'labels';
     const typed = fixed ? (fixed.filter[name] ?? '') : field(context.query, name);

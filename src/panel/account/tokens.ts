@@ -1,5 +1,6 @@
 /** API tokens: the list, the form to create one, and its secret, shown once. */
 import { LIMITS } from '../../spec/limits.ts';
+import type { Operation } from '../../spec/operations.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import { SCOPES, type Scope } from '../../spec/scopes.ts';
@@ -16,6 +17,13 @@ const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   write: 'Everything read does. Also deploys, changes, and deletes servers at your cost, and creates tokens.',
   billing: 'Everything write does. Also views the balance, the ledger, and top-ups, and creates top-ups.',
 };
+
+/** Operations that each scope adds to those of the scope before it. */
+export const SCOPE_EXAMPLES = {
+  read: ['servers.list', 'servers.metrics', 'audit_events.list'],
+  write: ['servers.create', 'servers.reboot', 'firewall_rules.replace'],
+  billing: ['balance.get', 'ledger.list', 'topups.create'],
+} as const satisfies Record<Scope, readonly Operation[]>;
 
 export function tokensView(data: {
   readonly tokens: readonly ApiToken[];
@@ -72,13 +80,17 @@ function tokensTable(tokens: readonly ApiToken[], forms: FormContext): Html {
   });
 }
 
+function scopeExamples(scope: Scope): Html {
+  const names = SCOPE_EXAMPLES[scope].map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`);
+  return html`<br><small class="soft">For example ${names}</small>`;
+}
+
 function createForm(forms: FormContext, hasPasskeys: boolean): Html {
   const fields = new Fields(forms, 'create');
-  const scopes = SCOPES.map((scope) =>
-    fields.radio('scope', scope, html`<strong>${scope}</strong><br>${SCOPE_DESCRIPTIONS[scope]}`, {
-      checked: scope === 'read',
-    }),
-  );
+  const scopes = SCOPES.map((scope) => {
+    const label = html`<strong>${scope}</strong><br>${SCOPE_DESCRIPTIONS[scope]}${scopeExamples(scope)}`;
+    return fields.radio('scope', scope, label, { checked: scope === 'read' });
+  });
   return form(
     forms,
     { name: 'create' },
@@ -96,7 +108,8 @@ ${fields.text('expires_at', 'Expires at (UTC, optional)', {
   hint: 'Leave empty for a token that never expires.',
 })}
 <details${forms.refused?.name === 'create' && new Html(' open')}><summary>Limits</summary>
-<p>Empty fields do not limit the token.</p>
+<p>Empty fields do not limit the token. Tokens and API requests are free, so a spending limit counts only what
+a server costs: its order, a resize, a cycle paid by powering it on, and backups.</p>
 ${limitFields(fields, null)}</details>
 ${ownerFields(fields, hasPasskeys)}
 <button>Create token</button>`,

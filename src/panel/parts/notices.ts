@@ -41,8 +41,6 @@ const NOTICES = {
   group_created: 'Firewall group created. Add rules, then apply it to servers.',
   group_deleted: 'Firewall group deleted.',
   rules_saved: 'Rules saved. Servers in this group update within seconds.',
-  rule_added: 'Rule added at the end of the list.',
-  rule_removed: 'Rule removed.',
   image_uploaded: 'Image uploaded. You can choose it when you deploy or rebuild a server.',
   image_deleted: 'Image deleted. Servers installed from it keep running.',
   ping_queued: 'Test event queued. Its delivery is listed below.',

@@ -1,25 +1,27 @@
-/** Firewall groups: the list with a form to create one, and the page of one group. */
+/** Firewall groups: the list with a form to create one, and the settings of one group. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
-import {
-  FIREWALL_DEFAULTS,
-  type FirewallGroup,
-  type FirewallRule,
-  RULE_ACTIONS,
-  RULE_DIRECTIONS,
-  RULE_PROTOS,
-} from '../../spec/schemas/firewall.ts';
+import { FIREWALL_DEFAULTS, type FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
-import { day, detailList, emptyState, pager, section, sectionLink, table } from '../parts/components.ts';
+import {
+  day,
+  detailList,
+  emptyState,
+  pager,
+  section,
+  sectionLink,
+  table,
+  tabs,
+} from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
-import { isStale } from './firewall-rows.ts';
+import { isStale, RULE_WORDS } from './firewall-rows.ts';
 import { serverLink } from './server-choice.ts';
 
-const DEFAULT_ACTION_LABELS = { drop: 'Drop (recommended)', accept: 'Accept' } as const;
+const DEFAULT_ACTION_LABELS = { drop: 'Drop (recommended)', accept: RULE_WORDS.action.accept } as const;
 
 export function groupsView(data: {
   readonly groups: readonly FirewallGroup[];
@@ -34,7 +36,7 @@ export function groupsView(data: {
     html`<a href="${resourcePath(PANEL_PATHS.firewall, group.id)}">${label(group)}</a>`,
     group.rules.length,
     group.applied_to.length,
-    group.default_action === 'drop' ? 'Drop' : 'Accept',
+    RULE_WORDS.action[group.default_action],
     day(group.created_at),
   ]);
   const number = 'number' as const;
@@ -76,7 +78,8 @@ function createForm(forms: FormContext): Html {
   return form(
     forms,
     { name: 'create' },
-    html`${nameAndDefault(fields, { name: '', default_action: 'drop' })}
+    html`<p>Firewall groups are free.</p>
+${nameAndDefault(fields, { name: '', default_action: 'drop' })}
 <button>Create firewall group</button>`,
   );
 }
@@ -104,106 +107,57 @@ interface GroupData {
   readonly forms: FormContext;
 }
 
-export function groupView(data: GroupData): View {
+/** The pages of one group. */
+const GROUP_PAGES = { rules: ['Rules', ''], settings: ['Servers and settings', '/settings'] } as const;
+type GroupPage = keyof typeof GROUP_PAGES;
+
+export function groupPagePath(id: string, page: GroupPage): string {
+  return `${resourcePath(PANEL_PATHS.firewall, id)}${GROUP_PAGES[page][1]}`;
+}
+
+export function groupTabs({ id }: FirewallGroup, here: GroupPage): Html {
+  const pages = Object.keys(GROUP_PAGES) as GroupPage[];
+  const links = pages.map((page) => [GROUP_PAGES[page][0], groupPagePath(id, page)] as const);
+  return tabs('Firewall group pages', links, groupPagePath(id, here));
+}
+
+export function groupSettingsView(data: GroupData): View {
   const { group, servers, forms } = data;
   return {
-    title: group.name,
+    title: `${group.name}: servers and settings`,
     section: 'firewall',
-    breadcrumbs: [['Firewall', PANEL_PATHS.firewall]],
-    header: { facts: groupFacts(group) },
-    body: html`${detailList([
-      ['Applied to', appliedServers(group, servers)],
-      ['Default inbound policy', group.default_action === 'drop' ? 'Drop' : 'Accept'],
-      ['Created', day(group.created_at)],
-      ['ID', html`<code>${group.id}</code>`],
-    ])}
-${section('Rules', rulesSection(group, forms))}
+    breadcrumbs: [
+      ['Firewall', PANEL_PATHS.firewall],
+      [group.name, groupPagePath(group.id, 'rules')],
+    ],
+    pageName: GROUP_PAGES.settings[0],
+    header: { heading: group.name, facts: groupFacts(group) },
+    body: html`${groupTabs(group, 'settings')}
+${detailList([
+  ['Applied to', appliedServers(group, servers)],
+  ['Default inbound policy', RULE_WORDS.action[group.default_action]],
+  ['Created', day(group.created_at)],
+  ['ID', html`<code>${group.id}</code>`],
+])}
 ${section('Servers', applyForm(data))}
 ${section('Name and default inbound policy', changeForm(data))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
 }
 
-function groupFacts({ rules, applied_to: servers, default_action: policy }: FirewallGroup): HtmlValue[] {
+export function groupFacts({
+  rules,
+  applied_to: servers,
+  default_action: policy,
+}: FirewallGroup): HtmlValue[] {
   const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
-  const inbound = policy === 'drop' ? 'Drops other inbound traffic' : 'Accepts other inbound traffic';
+  const inbound = policy === 'drop' ? 'Drops other inbound traffic' : 'Allows other inbound traffic';
   return [count(rules.length, 'rule'), count(servers.length, 'server'), inbound];
 }
 
 function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {
   if (group.applied_to.length === 0) return html`No servers`;
   return html`${group.applied_to.map((id, index) => html`${index > 0 && ', '}${serverLink(id, servers)}`)}`;
-}
-
-function rulesSection(group: FirewallGroup, forms: FormContext): Html {
-  const { rules } = group;
-  const rows = rules.map((rule, index) => [
-    index + 1,
-    rule.direction,
-    rule.proto,
-    rule.port ?? 'All',
-    html`<code>${rule.source}</code>`,
-    rule.action,
-    rule.note,
-  ]);
-  const columns = ['#', 'Direction', 'Protocol', 'Ports', 'Source / Destination', 'Action', 'Note'];
-  const editor = `${resourcePath(PANEL_PATHS.firewall, group.id)}/rules`;
-  return html`<p>Rules are applied in order; the first match wins. Replies within an allowed connection pass
-automatically. The firewall runs outside your servers, so software on them can’t change it.</p>
-${rules.length > 0 ? table({ caption: 'Rules, in order', columns, rows }) : html`<p>No rules yet.</p>`}
-${
-  blocksAllInbound(group) &&
-  html`<p class="hint">No rule accepts inbound traffic, so servers in this group are unreachable.</p>`
-}
-<p><a class="button" href="${editor}">Edit rules</a></p>
-${addForm(forms, rules.length === 0)}
-${rules.length > 0 && removeForm(rules, forms)}`;
-}
-
-function blocksAllInbound({ rules, default_action: byDefault }: FirewallGroup): boolean {
-  return (
-    byDefault === 'drop' && !rules.some(({ direction, action }) => direction === 'in' && action === 'accept')
-  );
-}
-
-function addForm(forms: FormContext, open: boolean): Html {
-  const fields = new Fields(forms, 'add');
-  const choices = (words: readonly string[]) => words.map((word) => [word, word] as const);
-  const shared = { autocomplete: 'off' } as const;
-  const content = html`<div class="columns"><div>${fields.select('direction', 'Direction', {
-    choices: choices(RULE_DIRECTIONS),
-  })}
-${fields.select('proto', 'Protocol', { choices: choices(RULE_PROTOS) })}
-${fields.text('port', 'Ports', {
-  maxLength: LIMITS.rulePortMaxChars,
-  ...shared,
-  hint: 'A port, a list, or a range: 443, or 80,443, or 8000-8999. Leave empty for all. TCP and UDP only.',
-})}</div>
-<div>${fields.text('source', 'Source / Destination', {
-    required: true,
-    ...shared,
-    hint: 'In CIDR notation: 203.0.113.0/24, 203.0.113.7/32, 0.0.0.0/0 for all IPv4, ::/0 for all IPv6.',
-  })}
-${fields.select('action', 'Action', {
-  choices: choices(RULE_ACTIONS),
-  hint: 'Reject notifies the sender; drop discards the packet silently.',
-})}
-${fields.text('note', 'Note', { maxLength: LIMITS.ruleNoteMaxChars, ...shared })}</div></div>
-<button>Add rule</button>`;
-  return collapsibleForm(forms, 'add', { summary: 'Add a rule at the end', content, open });
-}
-
-function removeForm(rules: readonly FirewallRule[], forms: FormContext): Html {
-  const fields = new Fields(forms, 'remove');
-  const choices = rules.map(({ id, direction, proto, port, source, action }, index) => {
-    const ruleText = `${direction} ${proto}${port === null ? '' : ` ${port}`} ${source} ${action}`;
-    return [id, `${index + 1}: ${ruleText}`] as const;
-  });
-  return collapsibleForm(forms, 'remove', {
-    summary: 'Remove a rule',
-    content: html`${fields.select('rule', 'Rule', { choices })}
-<button class="danger">Remove rule</button>`,
-  });
 }
 
 function changeForm({ group, forms }: GroupData): Html {

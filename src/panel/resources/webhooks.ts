@@ -1,5 +1,5 @@
 /** Webhooks: the list with a form to create one, and the page of one webhook with its deliveries. */
-import { EVENT_TYPES, EVENTS, type EventType } from '../../spec/events.ts';
+import { EVENT_TYPES } from '../../spec/events.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Webhook } from '../../spec/schemas/webhook.ts';
@@ -16,9 +16,10 @@ import {
   table,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
-import { Html, html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { type DeliveryList, deliveriesSection } from './webhook-deliveries.ts';
+import { eventBoxes } from './webhook-events.ts';
 
 const GUIDE_PATH = `${PANEL_PATHS.docs}/guides/webhooks`;
 
@@ -55,17 +56,6 @@ ${section('Create webhook', createForm(data.forms))}`,
   };
 }
 
-const EVENT_GROUP_NAMES: Readonly<Record<string, string>> = {
-  server: 'Servers',
-  volume: 'Volumes',
-  snapshot: 'Snapshots',
-  billing: 'Billing',
-  topup: 'Top-ups',
-  token: 'API tokens',
-  firewall: 'Firewall',
-  alert: 'Alerts',
-};
-
 function formatEvents({ events }: Webhook): string {
   if (events.includes('*')) return 'All';
   const [single] = events;
@@ -101,7 +91,8 @@ function createForm(forms: FormContext): Html {
   return form(
     forms,
     { name: 'create' },
-    html`${urlField(fields, '')}
+    html`<p>Webhooks are free.</p>
+${urlField(fields, '')}
 ${eventBoxes(fields, [])}
 <button>Create webhook</button>`,
   );
@@ -117,33 +108,6 @@ function urlField(fields: Fields, value: string): Html {
     placeholder: 'https://example.com/hooks',
     hint: 'A public https:// URL with a valid certificate and no user name, password, or fragment.',
   });
-}
-
-/** Returns checkboxes grouped by the event's resource, in the order of the events table. */
-function eventBoxes(fields: Fields, subscribed: readonly string[]): Html {
-  const groups = new Map<string, EventType[]>();
-  for (const type of EVENT_TYPES) {
-    const about = type.split('.')[0] ?? '';
-    groups.set(about, [...(groups.get(about) ?? []), type]);
-  }
-  const box = (type: string, label: Html) => {
-    const ticked = fields.isChecked(`events.${type}`, subscribed.includes(type));
-    const checked = ticked && new Html(' checked');
-    const input = html`<input type="checkbox" name="events.${type}"${checked}>`;
-    return html`<label class="choice">${input} <span>${label}</span></label>\n`;
-  };
-  const eventBox = (type: EventType) =>
-    box(type, html`<code>${type}</code> <span class="soft">${EVENTS[type].when}</span>`);
-  const lists = [...groups].map(
-    ([about, types]) => html`<fieldset class="events"><legend>${EVENT_GROUP_NAMES[about] ?? about}</legend>
-${types.map(eventBox)}</fieldset>\n`,
-  );
-  return html`<fieldset><legend>Events</legend>
-${fields.notes('events')}
-${box('*', html`All events, including future ones`)}
-<details${!subscribed.includes('*') && new Html(' open')}><summary>Select events</summary>
-<div class="columns">
-${lists}</div></details></fieldset>`;
 }
 
 export function webhookView(data: {

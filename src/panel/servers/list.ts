@@ -4,15 +4,20 @@ import type { Server } from '../../spec/schemas/server.ts';
 import { SERVER_STATUSES } from '../../spec/states.ts';
 import { listFilterForm } from '../parts/compact-forms.ts';
 import { buttonLink, day, emptyState, pager, table } from '../parts/components.ts';
-import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelFilterField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { progressBar } from './actions.ts';
+import { BULK_BOX, type BulkResult, bulkButtons, bulkResults } from './bulk.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
 
 interface ServersData {
+  /** By `name`, `created_at`, or one of them with a minus sign in front. */
+  readonly sort: string;
+  /** The outcome of a form for the selected servers. */
+  readonly results: readonly BulkResult[] | null;
   readonly servers: readonly Server[];
   /** The current filters. */
   readonly filter: Readonly<Record<string, string>>;
@@ -31,7 +36,8 @@ export function serversView(data: ServersData): View {
   if (servers.length === 0 && !filtered) return serversPage(null, part('list', emptyServerList(closed)));
   return serversPage(
     closed === null ? buttonLink('Deploy server', DEPLOY_PATH) : null,
-    html`${closed && html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`}
+    html`${data.results && bulkResults(data.results)}
+${closed && html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`}
 ${filterForm(data)}
 ${part(
   'list',
@@ -59,22 +65,52 @@ function emptyServerList(closed: string | null): Html {
       );
 }
 
-function serversTable({ servers, regions }: ServersData): Html {
+function serversTable(data: ServersData): Html {
+  const { servers, regions } = data;
   const label = labelsOf(servers);
   const rows = servers.map((server): HtmlValue[] => [
-    html`<a href="${serverPagePath(server.id)}">${label(server)}</a>`,
+    html`<input type="checkbox" name="${BULK_BOX}.${server.id}" aria-label="Select ${label(server)}">
+<a href="${serverPagePath(server.id)}">${label(server)}</a>`,
     html`${serverStatusBadge(server.status)}${server.action && html`<br>${progressBar(server.action)}`}`,
     regions[server.region] ?? server.region,
     server.plan,
     server.ipv4 ? html`<code>${server.ipv4.address}</code>` : '–',
+    day(server.created_at),
     day(server.paid_until),
     formatCyclePrice(server),
+    html`<a href="${serverPagePath(server.id)}#power"
+aria-label="Power and console of ${label(server)}">Power</a>`,
   ]);
-  return table({
+  const list = table({
     caption: 'Servers',
-    columns: ['Name', 'Status', 'Region', 'Plan', 'IPv4', 'Paid until', { name: 'Price', class: 'number' }],
+    columns: [
+      ...['Name', 'Status', 'Region', 'Plan', 'IPv4', 'Created', 'Paid until'],
+      { name: 'Price', class: 'number' },
+      { name: 'Actions', class: 'actions' },
+    ],
     rows,
   });
+  return html`${sortLinks(data)}
+<form method="get" action="${PANEL_PATHS.servers}">
+${list}
+${bulkButtons()}</form>`;
+}
+
+const SORTS = [
+  ['-created_at', 'Newest first'],
+  ['created_at', 'Oldest first'],
+  ['name', 'Name, A to Z'],
+  ['-name', 'Name, Z to A'],
+] as const;
+
+/** Links that sort the list. They keep its filters. */
+function sortLinks({ sort, filter }: ServersData): Html {
+  const links = SORTS.map(([word, title]) => {
+    const query = new URLSearchParams({ ...filter, sort: word }).toString();
+    const current = word === sort && new Html(' aria-current="true"');
+    return html`<a href="${PANEL_PATHS.servers}?${query}"${current}>${title}</a> `;
+  });
+  return html`<p class="sorts"><span class="soft">Sort:</span> ${links}</p>`;
 }
 
 function filterForm({ filter, regions, plans }: ServersData): Html {

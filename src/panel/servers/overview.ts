@@ -4,15 +4,16 @@ import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
-import { type FormContext, form } from '../parts/form.ts';
+import type { FormContext } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
 import { actionSteps, progressBar, recentActions } from './actions.ts';
-import { formatCyclePrice, formatMemory, formatMonths } from './format.ts';
-import { blockedReason, describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+import { formatCyclePrice, formatMemory } from './format.ts';
+import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+import { powerSection } from './power.ts';
 
 const REFRESH_S = 5;
 
@@ -32,7 +33,7 @@ export function overviewView(data: OverviewData): View {
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
   const body = html`${part('progress', changing && progressCard(data))}
 ${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
-${part('power', section('Power', powerSection(data)))}
+${part('power', powerSection(data))}
 <div class="columns"><div>
 ${part(
   'connect',
@@ -61,42 +62,6 @@ function connectSection(address: string, hasKeys: boolean): Html {
   const secret = hasKeys ? 'an SSH key of this server' : 'the root password that you chose';
   return html`<p class="command">${copyable(`ssh root@${address}`)}</p>
 <p class="hint">Sign in with ${secret}. <a href="${DOCS_PATHS.guides}/getting-started">Step by step</a></p>`;
-}
-
-/** Form name, action, and label of each power button. */
-const BUTTONS = [
-  ['start', 'start', 'Power on'],
-  ['reboot', 'reboot', 'Restart'],
-  ['stop', 'stop', 'Shut down'],
-  ['reset', 'reboot', 'Force restart'],
-] as const;
-
-/** Shows only the actions that are available now, or why none is. */
-function powerSection(data: OverviewData): Html {
-  const { server, forms, capabilities } = data;
-  const possible = BUTTONS.filter(([, action]) => blockedReason(data, action) === null);
-  const chargesCycle = server.status === 'suspended' && possible.length > 0;
-  // Nothing above the price that this page shows is charged.
-  const maxPrice =
-    chargesCycle && html`<input type="hidden" name="max_price_usd" value="${String(data.nextCycleUsd)}">`;
-  const buttons = possible.map(([name, , word]) =>
-    form(forms, { name }, html`${name === 'start' && maxPrice}<button class="plain">${word}</button>`),
-  );
-  const console = blockedReason(data, 'console') === null && capabilities.console;
-  const blocked = blockedReason(data, 'reboot');
-  const openConsole = console && form(forms, { name: 'console' }, html`<button>Open console</button>`);
-  return html`<div class="power">${openConsole}${buttons}</div>
-${possible.length === 0 && blocked && html`<p>${blocked}</p>`}
-${
-  chargesCycle &&
-  html`<p>Powering it on charges ${usd(data.nextCycleUsd)} for ${formatMonths(server.billing_months)},
-starting immediately.</p>`
-}
-${
-  possible.some(([name]) => name === 'reset') &&
-  html`<p class="hint">Restart and shut down ask the operating system first and cut the power if it doesn’t
-respond. Force restart cuts the power immediately; unsaved data is lost.</p>`
-}`;
 }
 
 function addressList({ server }: OverviewData): Html {

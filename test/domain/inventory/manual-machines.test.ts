@@ -171,7 +171,10 @@ test('the page of a server sold by hand hides buttons that would be refused, and
     const { text, status } = await ann.get(`/servers/${id}${part}`);
     assert.equal(status, 200, part);
     assert.match(text, part === '/storage' ? /doesn’t support volumes/ : /We manage this machine manually/);
-    assert.doesNotMatch(text, />(Restart|Shut down|Force restart|Boot rescue system|Rebuild server)</);
+    assert.doesNotMatch(
+      text,
+      />(Power|(Restart|Shut down|Force restart) server|Boot rescue system|Rebuild server)</,
+    );
   }
 });
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { ROUTES } from '../../../src/http/v1/routes.ts';
+import { SCOPE_EXAMPLES } from '../../../src/panel/account/tokens.ts';
 import { type HttpWorld, startHttpWorld } from '../../http/http-world.ts';
 import { PanelClient, problemOf, textOf } from '../../support/panel-client.ts';
 import { PASSWORD } from '../../support/session-client.ts';
@@ -10,6 +12,19 @@ describe('the limits of tokens in the panel', () => {
     world = await startHttpWorld({ catalogue: true });
   });
   after(() => world.close());
+
+  it('each scope names operations that it adds to the scope before it', async () => {
+    const { cookie } = await world.customer();
+    const { text } = await PanelClient.forApp(world.app, { cookie }).get('/account/tokens');
+    for (const [scope, names] of Object.entries(SCOPE_EXAMPLES)) {
+      for (const name of names) assert.equal(ROUTES.find(({ id }) => id === name)?.scope, scope, name);
+      assert.ok(
+        text.includes(`For example ${names.map((name) => `<code>${name}</code>`).join(', ')}`),
+        scope,
+      );
+    }
+    assert.match(textOf(text), /Tokens and API requests are free/);
+  });
 
   it('a token is created with limits, which its page shows and narrows', async () => {
     const { cookie } = await world.customer();

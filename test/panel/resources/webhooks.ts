@@ -24,6 +24,25 @@ export function webhookPages(at: () => ResourceFixture): void {
     assert.equal(later.text.match(/href="\/webhooks\/whk_/g)?.length, 1);
   });
 
+  it('a webhook subscribes to a whole group of events with one box', async () => {
+    const { panel, done } = at();
+    const page = await panel.open('/webhooks');
+    const groups = [...page.text.matchAll(/<details class="events"><summary>(\S+).*?(\d+) of (\d+)/gs)];
+    assert.ok(groups.length > 5);
+    assert.ok(groups.every(([, , selected]) => selected === '0'));
+    const fields = { url: `${NOWHERE}/volumes`, 'all_events.volume': 'on', 'events.alert.fired': 'on' };
+    const made = await panel.submit(page, 'create', fields);
+    assert.equal(made.status, 200, textOf(made.text));
+    const path = /href="(\/webhooks\/whk_\w+)">Open the webhook/.exec(made.text)?.[1] ?? '';
+    const shown = await panel.open(path);
+    const count = groups.find(([, name]) => name === 'Volumes')?.[3];
+    assert.match(textOf(shown.text), new RegExp(`Volumes ${count} of ${count} selected`));
+    assert.match(textOf(shown.text), /Alerts 1 of \d+ selected/);
+    const fewer = await done(path, 'change', { 'events.volume.attached': null });
+    assert.match(textOf(fewer.text), new RegExp(`Volumes ${Number(count) - 1} of ${count} selected`));
+    await done(path, 'delete');
+  });
+
   it('a test event is delivered, logged, and sent again', async () => {
     const { panel, world, done } = at();
     const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';

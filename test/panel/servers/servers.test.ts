@@ -63,7 +63,7 @@ describe('the list of servers', () => {
   it('the server list shows details and prices, newest first, with pagination', async () => {
     const first = await panel.open('/servers?size=2');
     const rows = textOf(first.text).match(
-      /s1-\w+ running (?:Paris|Zurich) s1 [\d.]+ \d{4}-\d\d-\d\d \$7\.35 for 1 month/g,
+      /s1-\w+ running (?:Paris|Zurich) s1 [\d.]+(?: \d{4}-\d\d-\d\d){2} \$7\.35 for 1 month/g,
     );
     assert.equal(rows?.length, 2, textOf(first.text));
     assert.match(rows?.[0] ?? '', /Zurich/);
@@ -132,7 +132,8 @@ describe('the page of a server', () => {
     // A force restart does not wait for the guest.
     assert.equal((await act('', 'reset')).location, `${page}?done=server_rebooting`);
     const { body } = await api.get('/audit/events?action=server.reboot');
-    assert.deepEqual([body.data.length, body.data[0].resource], [1, id]);
+    const resources = body.data.map(({ resource }: { readonly resource: string }) => resource);
+    assert.equal(resources.filter((resource: string) => resource === id).length, 1);
   });
 
   it('the server page shows the operation in progress and refreshes until it is done', async () => {

@@ -56,6 +56,21 @@ export const SERVER_CLICKS: readonly Click[] = [
     once: 'server.set_rdns',
     at: (estate) => running(estate, '/network'),
   },
+  {
+    form: ['/servers', 'start'],
+    once: 'server.start',
+    at: ({ stopped }) => `/servers?bulk=start&server.${stopped}=on`,
+  },
+  {
+    form: ['/servers', 'stop'],
+    once: 'server.stop',
+    at: ({ stopped }) => `/servers?bulk=stop&server.${stopped}=on`,
+  },
+  {
+    form: ['/servers', 'reboot'],
+    once: 'server.reboot',
+    at: (estate) => `/servers?bulk=reboot&server.${estate.running}=on`,
+  },
   { form: ['/servers/{id}', 'start'], once: 'server.start', at: ({ stopped }) => `/servers/${stopped}` },
   { form: ['/servers/{id}', 'stop'], once: 'server.stop', at: ({ stopped }) => `/servers/${stopped}` },
   { form: ['/servers/{id}', 'reboot'], once: 'server.reboot', at: running },

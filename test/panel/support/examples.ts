@@ -120,7 +120,7 @@ const RESOURCES: Readonly<Record<string, Rows>> = {
     ['firewall-group', `/firewall/${group}`],
     ['firewall-group-empty', `/firewall/${emptyGroup}`],
   ],
-  '/firewall/{id}/rules': ({ group }) => [['firewall-rules', `/firewall/${group}/rules`]],
+  '/firewall/{id}/settings': ({ group }) => [['firewall-settings', `/firewall/${group}/settings`]],
   '/keys': singleExample('keys', '/keys'),
   '/keys/{id}': ({ keys }) => [['key', `/keys/${keys[0]}`]],
   '/images': singleExample('images', '/images'),

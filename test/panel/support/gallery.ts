@@ -26,7 +26,7 @@ export const MOBILE_EXAMPLES: readonly string[] = [
   'deploy',
   'topup-waiting',
   'billing',
-  'firewall-rules',
+  'firewall-group',
   'account',
 ];
 

@@ -1,7 +1,8 @@
 /** Firewall group pages. */
 
 import { getGroup, listGroups, rulesEtag, serversEtag } from '../../../domain/firewall/read.ts';
-import { groupsView, groupView } from '../../../panel/resources/firewall.ts';
+import type { FormContext } from '../../../panel/parts/form.ts';
+import { groupPagePath, groupSettingsView, groupsView } from '../../../panel/resources/firewall.ts';
 import { editorView } from '../../../panel/resources/firewall-editor.ts';
 import {
   isEmptyRow,
@@ -12,20 +13,19 @@ import {
   rowsFromRules,
   withNewRows,
 } from '../../../panel/resources/firewall-rows.ts';
-import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
-import type { FirewallGroup } from '../../../spec/schemas/firewall.ts';
+import { PANEL_PATHS } from '../../../spec/paths.ts';
+import type { FirewallGroup, FirewallRuleBody } from '../../../spec/schemas/firewall.ts';
 import { type Form, field } from '../../form.ts';
 import { listOwnServers } from '../choices.ts';
-import { bodyReader, checkedIds, text, textOrNull, untrimmedText } from '../field-readers.ts';
+import { bodyReader, checkedIds, text, untrimmedText } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type FormResult, type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
+import { checkPacket } from './firewall-check.ts';
 
 /**
  * Both lists of a group are replaced as a whole, so each form names the version that it was rendered from.
  */
 const seenVersion = (form: Form): object => ({ seen: field(form, 'seen') });
-
-const groupPath = (id: string): string => resourcePath(PANEL_PATHS.firewall, id);
 
 export const FIREWALL_PAGES: readonly PanelPage[] = [
   {
@@ -37,7 +37,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
       create: restForm<FirewallGroup>({
         operation: 'firewall_groups.create',
         body: bodyReader({ name: untrimmedText, default_action: text }),
-        done: ({ id }) => ({ to: groupPath(id), notice: 'group_created' }),
+        done: ({ id }) => ({ to: groupPagePath(id, 'rules'), notice: 'group_created' }),
       }),
     },
   },
@@ -45,57 +45,36 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
     path: `${PANEL_PATHS.firewall}/{id}`,
     access: 'customer',
     readOperations: ['firewall_groups.get'],
-    render: showGroup,
-    forms: {
-      change: restForm<FirewallGroup>({
-        operation: 'firewall_groups.update',
-        body: bodyReader({ name: untrimmedText, default_action: text }),
-        done: ({ id }) => ({ to: groupPath(id), notice: 'saved' }),
-      }),
-      apply: restForm<FirewallGroup>({
-        operation: 'firewall_groups.update',
-        body: bodyReader({ applied_to: checkedIds }),
-        query: seenVersion,
-        done: ({ id }) => ({ to: groupPath(id), notice: 'saved' }),
-      }),
-      add: restForm({
-        operation: 'firewall_rules.create',
-        body: bodyReader({
-          direction: text,
-          proto: text,
-          port: textOrNull,
-          source: text,
-          action: text,
-          note: textOrNull,
-        }),
-        done: (_rule, { params }) => ({ to: `${groupPath(params.id)}#rules`, notice: 'rule_added' }),
-      }),
-      remove: restForm({
-        operation: 'firewall_rules.delete',
-        params: (form, { id }) => ({ id, rule_id: field(form, 'rule') }),
-        done: (_none, { params }) => ({ to: `${groupPath(params.id)}#rules`, notice: 'rule_removed' }),
-      }),
-      delete: restForm({
-        operation: 'firewall_groups.delete',
-        done: () => ({ to: PANEL_PATHS.firewall, notice: 'group_deleted' }),
-      }),
-    },
-  }),
-  page({
-    path: `${PANEL_PATHS.firewall}/{id}/rules`,
-    access: 'customer',
     render: showEditor,
     forms: {
       rules: restForm<FirewallGroup>({
         operation: 'firewall_rules.replace',
         redraw: redrawRows,
         query: seenVersion,
-        body: (form) => ({
-          rules: rowsFromForm(form)
-            .filter((row) => !isEmptyRow(row))
-            .map(ruleBody),
-        }),
-        done: ({ id }) => ({ to: `${groupPath(id)}#rules`, notice: 'rules_saved' }),
+        body: (form) => ({ rules: ruleBodies(rowsFromForm(form)) }),
+        done: ({ id }) => ({ to: groupPagePath(id, 'rules'), notice: 'rules_saved' }),
+      }),
+    },
+  }),
+  page({
+    path: `${PANEL_PATHS.firewall}/{id}/settings`,
+    access: 'customer',
+    render: showSettings,
+    forms: {
+      change: restForm<FirewallGroup>({
+        operation: 'firewall_groups.update',
+        body: bodyReader({ name: untrimmedText, default_action: text }),
+        done: ({ id }) => ({ to: groupPagePath(id, 'settings'), notice: 'saved' }),
+      }),
+      apply: restForm<FirewallGroup>({
+        operation: 'firewall_groups.update',
+        body: bodyReader({ applied_to: checkedIds }),
+        query: seenVersion,
+        done: ({ id }) => ({ to: groupPagePath(id, 'settings'), notice: 'saved' }),
+      }),
+      delete: restForm({
+        operation: 'firewall_groups.delete',
+        done: () => ({ to: PANEL_PATHS.firewall, notice: 'group_deleted' }),
       }),
     },
   }),
@@ -109,47 +88,66 @@ async function showGroups(context: PageContext) {
   return groupsView({ groups, ...rest, forms: context.forms });
 }
 
-async function showGroup(context: PageContext<{ readonly id: string }>) {
+async function showSettings(context: PageContext<{ readonly id: string }>) {
   const [group, servers] = await Promise.all([
     getGroup(context.service, context.customer(), context.params.id),
     listOwnServers(context),
   ]);
-  return groupView({ group, servers, seen: serversEtag(group), forms: context.forms });
+  return groupSettingsView({ group, servers, seen: serversEtag(group), forms: context.forms });
 }
 
 async function showEditor(context: PageContext<{ readonly id: string }>) {
   const group = await getGroup(context.service, context.customer(), context.params.id);
-  return editorView({ group, ...displayedRows(context, group), forms: context.forms });
+  const { rows, seen, sent } = displayedRows(context, group);
+  const bodies = ruleBodies(rows);
+  const { check, ruleProblems } = checkPacket(context.service, group, bodies, sent);
+  const saved = ruleBodies(rowsFromRules(group.rules));
+  return editorView({
+    ...{ group, rows, seen, check },
+    unsaved: JSON.stringify(bodies) !== JSON.stringify(saved),
+    forms: ruleProblems.length > 0 ? withRuleProblems(context.forms, ruleProblems) : context.forms,
+  });
 }
 
-/** Returns the rearranged, rejected, or stored rows, and the version of the rules that they are based on. */
+function withRuleProblems(forms: FormContext, problems: FormContext['problems']): FormContext {
+  return { ...forms, refused: { name: 'rules', key: '' }, problems };
+}
+
+/**
+ * Returns the rearranged, rejected, or stored rows, the version of the rules that they are based on, and the
+ * fields that were sent.
+ */
 function displayedRows({ shown, forms }: PageContext, group: FirewallGroup) {
-  if (shown) {
-    const { rows = '[]', seen: version = '' } = shown.texts;
-    return { rows: JSON.parse(rows) as readonly RuleRow[], seen: version };
-  }
-  if (forms.refused && !isStale(forms))
-    return { rows: rowsFromForm(forms.values), seen: field(forms.values, 'seen') };
-  return { rows: rowsFromRules(group.rules), seen: rulesEtag(group) };
+  const sent: Form = shown ? new Map(Object.entries(shown.texts)) : forms.values;
+  if (shown) return { rows: rearrangedRows(sent), seen: field(sent, 'seen'), sent };
+  if (forms.refused && !isStale(forms)) return { rows: rowsFromForm(sent), seen: field(sent, 'seen'), sent };
+  return { rows: rowsFromRules(group.rules), seen: rulesEtag(group), sent };
 }
 
-/** Handles every button except Save: rows move on the page and nothing is stored. */
+/** Handles every button except Save: the page is shown again with the form, and nothing is stored. */
 function redrawRows(form: Form): FormResult | null {
-  const button = field(form, 'go');
-  if (button === '') return null;
-  const ends = { from: field(form, 'from'), to: field(form, 'to') };
-  const rows = JSON.stringify(rearrangeRows(withNewRows(rowsFromForm(form)), button, ends));
-  return { shown: { rows, seen: field(form, 'seen') } };
+  return field(form, 'go') === ''
+    ? null
+    : { shown: Object.fromEntries([...form].filter(([name]) => !name.startsWith('_'))) };
 }
 
-/** Omits an empty source, so that it is reported as required. Ports and notes are optional. */
-function ruleBody({ direction, proto, port, source, action, note }: RuleRow): object {
-  return {
-    direction,
-    proto,
-    action,
-    port: port === '' ? null : port,
-    note: note === '' ? null : note,
-    ...(source === '' ? {} : { source }),
-  };
+function rearrangedRows(form: Form): readonly RuleRow[] {
+  const ends = { from: field(form, 'from'), to: field(form, 'to') };
+  return rearrangeRows(withNewRows(rowsFromForm(form)), field(form, 'go'), ends);
+}
+
+/** Omits an empty source, so that it is reported as required. Ports and descriptions are optional. */
+function ruleBodies(rows: readonly RuleRow[]): readonly FirewallRuleBody[] {
+  const filled = rows.filter((row) => !isEmptyRow(row));
+  return filled.map(
+    ({ direction, proto, port, source, action, note }) =>
+      ({
+        direction,
+        proto,
+        action,
+        port: port === '' ? null : port,
+        note: note === '' ? null : note,
+        ...(source === '' ? {} : { source }),
+      }) as FirewallRuleBody,
+  );
 }

@@ -1,10 +1,11 @@
 /** Webhook pages. */
 
 import { findWebhook, listDeliveries, listWebhooks } from '../../../domain/webhooks/read.ts';
+import { eventsOfGroup, GROUP_FIELD } from '../../../panel/resources/webhook-events.ts';
 import { webhooksView, webhookView } from '../../../panel/resources/webhooks.ts';
 import { PANEL_PATHS, PANEL_QUERY, resourcePath } from '../../../spec/paths.ts';
 import type { CreatedWebhook, Webhook } from '../../../spec/schemas/webhook.ts';
-import { field } from '../../form.ts';
+import { type Form, field } from '../../form.ts';
 import { bodyReader, checkedIds, isChecked, text } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
@@ -12,6 +13,12 @@ import { type PageContext, type PanelPage, page, restForm } from '../page-types.
 /** How often the page reloads while a delivery that was just sent is pending. */
 const REFRESH_S = 5;
 const SENT_NOTICES: readonly string[] = ['ping_queued', 'replay_queued'];
+
+/** The ticked events and those of the ticked groups. */
+function selectedEvents(form: Form): readonly string[] {
+  const ticked = (name: string) => checkedIds(form, name) as readonly string[];
+  return [...new Set([...ticked('events'), ...ticked(GROUP_FIELD).flatMap(eventsOfGroup)])];
+}
 
 const webhookPath = (id: string): string => resourcePath(PANEL_PATHS.webhooks, id);
 
@@ -24,7 +31,7 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
     forms: {
       create: restForm<CreatedWebhook>({
         operation: 'webhooks.create',
-        body: bodyReader({ url: text, events: checkedIds }),
+        body: bodyReader({ url: text, events: selectedEvents }),
         done: ({ id, secret }) => ({ shown: { id, secret } }),
       }),
     },
@@ -46,7 +53,7 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
       }),
       change: restForm<Webhook>({
         operation: 'webhooks.update',
-        body: bodyReader({ url: text, events: checkedIds, active: isChecked }),
+        body: bodyReader({ url: text, events: selectedEvents, active: isChecked }),
         done: ({ id }) => ({ to: webhookPath(id), notice: 'saved' }),
       }),
       delete: restForm({
