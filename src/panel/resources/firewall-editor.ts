@@ -4,7 +4,7 @@ import type { FirewallGroup } from '../../spec/schemas/firewall.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { groupTabs } from './firewall.ts';
+import { groupFacts, groupTabs } from './firewall.ts';
 import { answerNote, checkFields, type PacketCheck, rowOfRule } from './firewall-check.ts';
 import {
   CELL_BY_LETTER,
