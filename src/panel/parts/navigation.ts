@@ -19,6 +19,7 @@ const SECTION_NAMES = {
   account: 'Account',
   plans: 'Plans',
   docs: 'Docs',
+  search: 'Search',
   status: 'Status',
 } as const;
 
@@ -26,7 +27,7 @@ const GROUPS: readonly (readonly [title: string, sections: readonly Section[]])[
   ['Compute', ['servers', 'volumes', 'snapshots', 'images']],
   ['Network', ['firewall']],
   ['Manage', ['keys', 'webhooks', 'alerts', 'billing', 'account']],
-  ['Help', ['plans', 'docs', 'status']],
+  ['Help', ['search', 'plans', 'docs', 'status']],
 ];
 
 /** An empty <details> shows or hides the list after it: older browsers cannot style closed content. */

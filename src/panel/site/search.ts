@@ -56,7 +56,8 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], action: string])[]
 export function searchView(query: string, found: readonly FoundItem[]): View {
   return {
     title: query === '' ? 'Search' : 'Search results',
-    body: html`${searchForm(query, { id: 'search-page' })}
+    section: 'search',
+    body: html`${searchForm({ id: 'search-page', query })}
 ${query === '' ? searchHint() : results(query, found)}
 ${section('Keyboard shortcuts', shortcutTable(), 'shortcuts')}`,
   };
