@@ -79,6 +79,11 @@ setInterval(() => {
 const search = document.querySelector('.find input');
 const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
 let afterG = false;
+// Leaving a form that someone fills in would lose it.
+let isFillingIn = false;
+addEventListener('input', ({ target }) => {
+  if (target.form?.method === 'post') isFillingIn = true;
+});
 addEventListener('keydown', (event) => {
   if (!search || event.altKey || event.metaKey || event.isComposing) return;
   const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
@@ -89,7 +94,7 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     search.focus();
     search.select();
-  } else if (isTyping || event.ctrlKey) {
+  } else if (isTyping || event.ctrlKey || isFillingIn) {
     return;
   } else if (follows && GO_TO[event.key]) {
     location.assign(GO_TO[event.key]);

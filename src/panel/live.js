@@ -38,16 +38,19 @@
   document.body.append(announcer);
 
   const isTouched = (form) => touched.has(form) || form.dataset.sent;
-  const isBusy = (part) => {
-    const selection = getSelection();
+  const isFilledIn = (part) => {
     const outer = part.closest('form');
+    return (outer && isTouched(outer)) || [...part.querySelectorAll('form')].some(isTouched);
+  };
+  const isRead = (part) => {
+    const selection = getSelection();
     return (
       part.contains(document.activeElement) ||
-      (!selection.isCollapsed && selection.containsNode(part, true)) ||
-      (outer && isTouched(outer)) ||
-      [...part.querySelectorAll('form')].some(isTouched)
+      (!selection.isCollapsed && selection.containsNode(part, true))
     );
   };
+  // What no longer applies, such as the address of an expired payment, must not stay for its focus.
+  const mustWait = (part, fresh) => isFilledIn(part) || (fresh.textContent.trim() !== '' && isRead(part));
 
   const statusOf = (part) => (part.querySelector('.state') ?? part).textContent.replace(/\s+/g, ' ').trim();
 
@@ -72,7 +75,7 @@
     for (const part of partsOf(document)) {
       const name = part.dataset.part;
       const fresh = waiting.get(name);
-      if (!fresh || isBusy(part)) continue;
+      if (!fresh || mustWait(part, fresh)) continue;
       waiting.delete(name);
       shown.set(name, textOf(fresh));
       replace(part, document.importNode(fresh, true));

@@ -1,5 +1,5 @@
 /** Finds a customer's own resources for the panel's search. */
-import { isIPv6 } from 'node:net';
+import { addressFamily } from '../../kernel/cidr.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { type FoundKind, type SearchValues, searchResources } from '../../store/customers/search.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -36,7 +36,7 @@ export async function findResources(
     exact: typed,
     text: typed.toLowerCase(),
     id: idIn(typed),
-    ipv6: isIPv6(typed) ? typed : null,
+    ipv6: addressFamily(typed) === 6 ? typed : null,
     limit: RESULTS_MAX,
   };
   const rows = await searchResources(service.reads, values);

@@ -82,7 +82,8 @@ export function buildStaticFrame(
       frozen: session.frozen,
     },
     closed,
-    notice: noticeText(field(query, PANEL_QUERY.notice)),
+    // A form may be sent to the URL that its page had after an earlier change.
+    notice: request.method === 'GET' ? noticeText(field(query, PANEL_QUERY.notice)) : null,
     forms,
     assets: ASSETS,
     live:

@@ -18,6 +18,7 @@ import {
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { type DeliveryList, deliveriesSection } from './webhook-deliveries.ts';
 import { eventBoxes } from './webhook-events.ts';
 
@@ -123,6 +124,7 @@ export function webhookView(data: {
     breadcrumbs: [['Webhooks', PANEL_PATHS.webhooks]],
     header: { status: activeBadge(webhook), facts: [html`<code>${webhook.url}</code>`] },
     ...(refreshS === undefined ? {} : { refreshS }),
+    live: [webhook.id],
     body: html`${detailList([
       ['URL', html`<code>${webhook.url}</code>`],
       ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
@@ -137,7 +139,7 @@ export function webhookView(data: {
       ['ID', html`<code>${webhook.id}</code>`],
     ])}
 ${pingForm(webhook, forms)}
-${section('Deliveries', deliveriesSection(webhook, deliveries, forms))}
+${part('deliveries', section('Deliveries', deliveriesSection(webhook, deliveries, forms)))}
 ${section('Edit', changeForm(webhook, forms))}
 ${section('Delete', deleteForm(forms))}`,
   };

@@ -14,7 +14,14 @@ export const BULK_BOX = 'server';
 export const BULK_ACTIONS = { start: 'Power on', reboot: 'Restart', stop: 'Shut down' } as const;
 export type BulkAction = keyof typeof BULK_ACTIONS;
 
+const BEGUN: Readonly<Record<BulkAction, string>> = {
+  start: 'powering on',
+  reboot: 'restarting',
+  stop: 'shutting down',
+};
+
 export interface BulkResult {
+  readonly action: BulkAction;
   readonly id: string;
   readonly name: string;
   /** Why it was refused, or null. */
@@ -59,8 +66,8 @@ ${form(
 /** The outcome for each server, above the list. */
 export function bulkResults(results: readonly BulkResult[]): Html {
   const items = results.map(
-    ({ id, name, refusal }) =>
-      html`<li><a href="${serverPagePath(id)}">${name}</a>: ${refusal ?? 'started.'}</li>\n`,
+    ({ id, name, action, refusal }) =>
+      html`<li><a href="${serverPagePath(id)}">${name}</a>: ${refusal ?? BEGUN[action]}</li>\n`,
   );
   const tone = results.some(({ refusal }) => refusal !== null) ? 'warn' : 'done';
   return html`<div class="banner ${tone}" role="status"><ul>${items}</ul></div>`;

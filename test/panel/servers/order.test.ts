@@ -79,6 +79,24 @@ describe('a pasted public key', () => {
     assert.deepEqual((await serversOf(me))[0]?.ssh_public_keys, [publicKey(4, 'ada')]);
   });
 
+  it('a link fills in the choices, but no key, user data, or password of its own', async () => {
+    const { panel, image } = await buyer();
+    const key = publicKey(66, 'somebody@else');
+    const fields = {
+      plan: 's2',
+      image,
+      name: 'linked',
+      key_text: key,
+      user_data: 'curl evil',
+      login: 'password',
+    };
+    const { text } = await panel.open(`${NEW}?${new URLSearchParams(fields)}`);
+    assert.match(text, /value="s2" checked/);
+    assert.match(text, /value="linked"/);
+    for (const foreign of [key, 'curl evil', 'value="password" checked'])
+      assert.ok(!text.includes(foreign), foreign);
+  });
+
   it('an invalid key is an error on its field, together with all others, and nothing is lost', async () => {
     const me = await buyer(3_000n);
     const typed = { image: me.image, name: 'Web 3', key_text: 'ssh-dss AAAA', key_name: 'laptop' };

@@ -62,7 +62,7 @@ describe('several servers at once', () => {
     const { body: before } = await api.get('/audit/events?action=server.reboot');
     const done = await panel.submit(asked, 'reboot');
     assert.equal(done.status, 200);
-    assert.equal(textOf(done.text).match(/s1-\w+ ?: started\./g)?.length, 2);
+    assert.equal(textOf(done.text).match(/s1-\w+ ?: restarting/g)?.length, 2);
     const { body: after } = await api.get('/audit/events?action=server.reboot');
     assert.equal(after.data.length - before.data.length, 2);
     await world.settle();

@@ -103,7 +103,18 @@ describe('the search of the panel', () => {
 
   it('text that matches nothing, is too long, or is hostile gets a page', async () => {
     assert.match(await search('xyzzy'), /No results for “xyzzy”/);
-    for (const typed of ['', '   ', '%', '_', "' or 1=1 --", '<b>x</b>', 'a'.repeat(5_000), '\u0000', '::1'])
+    for (const typed of [
+      '',
+      '   ',
+      '%',
+      '_',
+      "' or 1=1 --",
+      '<b>x</b>',
+      'a'.repeat(5_000),
+      '\u0000',
+      '::1',
+      'fe80::1%eth0',
+    ])
       assert.ok(!(await search(typed)).includes('<b>x'), typed);
   });
 });

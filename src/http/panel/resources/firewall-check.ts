@@ -5,9 +5,9 @@ import { compileFilter } from '../../../domain/firewall/apply.ts';
 import { checkRules } from '../../../domain/firewall/check.ts';
 import { type TracedPacket, tracePacket } from '../../../domain/firewall/trace.ts';
 import { addressFamily } from '../../../kernel/cidr.ts';
-import { InvalidRequest } from '../../../kernel/fail.ts';
+import { Failure, InvalidRequest } from '../../../kernel/fail.ts';
 import type { FieldProblem } from '../../../panel/parts/form.ts';
-import { describeProblem } from '../../../panel/parts/problem-text.ts';
+import { describeProblem, FAILURE_TEXTS } from '../../../panel/parts/problem-text.ts';
 import { PACKET_FIELDS, PACKET_PROTOS, type PacketCheck } from '../../../panel/resources/firewall-check.ts';
 import { type FirewallGroup, type FirewallRuleBody, PORT_PROTOS } from '../../../spec/schemas/firewall.ts';
 import { type Form, field } from '../../form.ts';
@@ -42,10 +42,13 @@ export function checkPacket(
     const answer = { direction: packet.direction, ...tracePacket(filter, packet) };
     return { check: { ...unanswered, answer }, ruleProblems: [] };
   } catch (error) {
-    if (!(error instanceof InvalidRequest)) throw error;
+    if (!(error instanceof Failure)) throw error;
     const message = 'Fix the errors in the rows above first.';
     const problems = [{ field: PACKET_FIELDS.address, message }];
-    const ruleProblems = error.items.map((item) => ({ field: item.field, message: describeProblem(item) }));
+    const ruleProblems =
+      error instanceof InvalidRequest
+        ? error.items.map((item) => ({ field: item.field, message: describeProblem(item) }))
+        : [{ field: 'rules', message: FAILURE_TEXTS[error.code] ?? error.message }];
     return { check: { ...unanswered, problems }, ruleProblems };
   }
 }

@@ -47,12 +47,17 @@ async function runOne({ edge, customer }: Call, action: BulkAction, id: string):
   const { saveResponse: _whole, ...actor } = customer();
   try {
     const { name } = await VERBS[action](edge.service, actor, id);
-    return { id, name, refusal: null };
+    return { id, name, action, refusal: null };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const name = error.code === 'not_found' ? id : (await getServer(edge.service, actor, id)).name;
-    return { id, name, refusal: FAILURE_TEXTS[error.code] ?? error.message };
+    return { id, name, action, refusal: explain(error) };
   }
+}
+
+function explain({ code, message }: Failure): string {
+  if (code === 'price_changed') return 'suspended. Open the server to pay for it and power it on.';
+  return FAILURE_TEXTS[code] ?? message;
 }
 
 /** The action that the list's buttons ask about, and the servers that are ticked; null without any. */

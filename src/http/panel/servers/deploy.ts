@@ -149,11 +149,16 @@ async function quoteChoice(
   };
 }
 
+/** The fields that a link to the form fills in. */
+const LINKED_FIELDS = new Set(['plan', 'region', 'billing_months', 'image', 'name', 'backups']);
+
 /** The rejected input, the input for the total, the order that a top-up led back to, or the URL's query. */
 function formInput({ forms, shown, query, service, customer }: PageContext): Form {
   if (forms.refused) return forms.values;
   if (shown) return new Map(Object.entries(shown.texts));
-  return openOrder(service, customer(), field(query, ORDER_QUERY)) ?? query;
+  const order = openOrder(service, customer(), field(query, ORDER_QUERY));
+  // Anyone can write a link: it must not bring its own key or user data.
+  return order ?? new Map([...query].filter(([name]) => LINKED_FIELDS.has(name)));
 }
 
 /** Selects the plan, region, and cycle: the given ones, or else available ones. */

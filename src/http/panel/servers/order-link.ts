@@ -73,7 +73,7 @@ export function orderIn(service: Pick<Service, 'keys'>, owner: Owner, input: For
 
 /** Returns the path with the order in its query. */
 export function withOrder(path: string, order: string | null): string {
-  if (order === null || order === '') return path;
+  if (order === null || order === '' || order.length > LINK_MAX_CHARS) return path;
   const [before = '', anchor] = path.split('#');
   const query = new URLSearchParams({ [ORDER_QUERY]: order });
   return `${before}${before.includes('?') ? '&' : '?'}${query}${anchor === undefined ? '' : `#${anchor}`}`;
