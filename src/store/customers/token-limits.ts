@@ -109,7 +109,7 @@ export async function writeLimits(
     {
       id,
       limit_chain,
-      limits: JSON.stringify(limits),
+      limits: limits && JSON.stringify(limits),
       ip_cidrs_sealed,
       reach: reach && JSON.stringify(reach),
     },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { verify } from '../../../../src/domain/verify/verify.ts';
 import { LIMIT_OPERATIONS } from '../../../../src/spec/token-limits.ts';
 import { PROPERTY_RUNS } from '../../../support/runs.ts';
 import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../../support/v1-client.ts';
@@ -231,6 +232,19 @@ describe('the limits of tokens', () => {
     const heir = await limited(spender.api, {}, 'write');
     assert.equal((await heir.api.delete(`/account/tokens/${spender.id}`)).status, 204);
     assertApiError(await heir.api.get('/account'), 401, 'unauthenticated');
+  });
+
+  it('a change that limits nothing leaves the token unlimited', async () => {
+    const { body: token } = await api.post('/account/tokens', { name: 'ci', scope: 'read' });
+    for (const limits of [{ spend_period: 'month' }, { regions: null }]) {
+      const { status, body } = await api.patch(`/account/tokens/${token.id}`, { limits });
+      assert.deepEqual([status, body.limits], [200, null]);
+    }
+    const broken = (await verify(world.opened.service)).filter((finding) => finding.broken > 0n);
+    assert.deepEqual(
+      broken.map(({ invariant }) => invariant.name),
+      [],
+    );
   });
 
   it('GET /account shows the limits of the token', async () => {
