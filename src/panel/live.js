@@ -49,7 +49,7 @@
       (!selection.isCollapsed && selection.containsNode(part, true))
     );
   };
-  // What no longer applies, such as the address of an expired payment, must not stay for its focus.
+  // A part that no longer applies goes, even in use: an expired payment must not keep its address.
   const mustWait = (part, fresh) => isFilledIn(part) || (fresh.textContent.trim() !== '' && isRead(part));
 
   const statusOf = (part) => (part.querySelector('.state') ?? part).textContent.replace(/\s+/g, ' ').trim();

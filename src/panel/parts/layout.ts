@@ -128,7 +128,7 @@ data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')
 
 function masthead({ account, site, sandbox }: Frame): Html {
   const here = account
-    ? html`${searchForm({ hasButton: false })}
+    ? html`${searchForm()}
 <a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
 ${account.balance}</a>`
     : html`<nav aria-label="About" class="about">

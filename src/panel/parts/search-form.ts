@@ -12,12 +12,12 @@ export function cleanQuery(text: string): string {
   return [...words].slice(0, QUERY_MAX_CHARS).join('').trim();
 }
 
-/** A plain GET form, which Enter submits. Scripts focus its field. */
-export function searchForm({ id = 'search', query = '', hasButton = true } = {}): Html {
+/** A plain GET form. Scripts focus its field. */
+export function searchForm({ id = 'search', query = '' } = {}): Html {
   return html`<form class="find no-print" role="search" method="get" action="${PANEL_PATHS.search}">
 <label class="unseen" for="${id}">Search your account</label>
 <input type="search" id="${id}" name="${QUERY_FIELD}" value="${query}" maxlength="${QUERY_MAX_CHARS}"
  placeholder="Search" autocomplete="off">
-${hasButton && html`<button class="plain">Search</button>`}
+<button class="plain">Search</button>
 </form>`;
 }
