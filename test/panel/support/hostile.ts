@@ -46,10 +46,11 @@ export const HOSTILE: readonly string[] = [
 const FOREIGN_ELEMENT =
   /<(?:svg|iframe|object|embed|base|style|b(?!>[A-Z]+<)|i(?! class=h[a-z]>)|body onload|img src=x)[\s/>]/i;
 
+const OWN_SCRIPTS = /<script src="\/assets\/[0-9a-f]{16}\/[a-z]+\.js" defer[^<>]*><\/script>/g;
+
 /** Returns a description of the injected markup, or null. */
 export function findInjection(page: string, typed: string): string | null {
-  const scripts = page.match(/<script/gi) ?? [];
-  if (scripts.length > 1) return 'a second script';
+  if (/<script/i.test(page.replace(OWN_SCRIPTS, ''))) return 'a foreign script';
   if (FOREIGN_ELEMENT.test(page)) return `a foreign element: ${FOREIGN_ELEMENT.exec(page)?.[0]}`;
   for (const [tag = ''] of page.matchAll(/<[a-z][^>]*>/gi)) {
     const names = tag.replace(/"[^"]*"/g, '');
