@@ -73,7 +73,8 @@ function planCard(plan: SoldPlan): Html {
   const longest = CYCLE_MONTHS.at(-1) ?? 12;
   const lowest = plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month;
   return html`<a class="card" href="${resourcePath(PANEL_PATHS.plans, plan.id)}"><strong>${plan.id}</strong>
-<span class="price">${usd(plan.price_usd_month)}/mo</span> <span>${usd(lowest)}/mo, paid for ${longest} months</span>
+<span class="price">${usd(plan.price_usd_month)}/mo</span>
+<span>${usd(lowest)}/mo, paid for ${longest} months</span>
 <span>${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}, ${formatMemory(plan)} memory</span>
 <span>${formatDisk(plan)} NVMe, ${formatTraffic(plan)} traffic per month</span></a>\n`;
 }

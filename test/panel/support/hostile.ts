@@ -46,11 +46,14 @@ export const HOSTILE: readonly string[] = [
 const FOREIGN_ELEMENT =
   /<(?:svg|iframe|object|embed|base|style|b(?!>[A-Z]+<)|i(?! class=h[a-z]>)|body onload|img src=x)[\s/>]/i;
 
+/** Reloads without scripts, to a path of this site. */
+const OWN_RELOAD = /<noscript><meta http-equiv="refresh" content="\d+; url=\/[^"<>]*"><\/noscript>/g;
 const OWN_SCRIPTS = /<script src="\/assets\/[0-9a-f]{16}\/[a-z]+\.js" defer[^<>]*><\/script>/g;
 
 /** Returns a description of the injected markup, or null. */
-export function findInjection(page: string, typed: string): string | null {
-  if (/<script/i.test(page.replace(OWN_SCRIPTS, ''))) return 'a foreign script';
+export function findInjection(whole: string, typed: string): string | null {
+  const page = whole.replace(OWN_SCRIPTS, '').replace(OWN_RELOAD, '');
+  if (/<script/i.test(page)) return 'a foreign script';
   if (FOREIGN_ELEMENT.test(page)) return `a foreign element: ${FOREIGN_ELEMENT.exec(page)?.[0]}`;
   for (const [tag = ''] of page.matchAll(/<[a-z][^>]*>/gi)) {
     const names = tag.replace(/"[^"]*"/g, '');
