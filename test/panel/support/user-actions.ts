@@ -6,8 +6,8 @@ import { PASSWORD } from '../../support/session-client.ts';
 import { publicKey } from './estate.ts';
 import type { BrowserUser } from './person.ts';
 
-/** Matches the overview of a running server. */
-export const STATUS_RUNNING = /Status\s*running/;
+/** The status in the header of a page, before the region. */
+export const STATUS_RUNNING = /running\s+(?:Bucharest|Paris|Reykjavik|Zurich)/i;
 
 /** Returns console errors except expected statuses: a required code (400) and a deleted server (404). */
 export function consoleErrors({ page }: BrowserUser): readonly string[] {
