@@ -57,6 +57,7 @@ export function useCustomerWorld(): KillWorld<ScenarioContext> {
     const client = SessionClient.forUrl(serving.url);
     await client.signUp();
     const created = await client.post('/topup-api.php', { action: 'create', amount: BALANCE, coin: 'BTC' });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
     await pay({ url: serving.url, customer: client }, String(created.body.order_ref), 'BTC');
     assert.equal(await balance(client), BALANCE);
     session.cookie = client.cookie ?? '';
@@ -76,7 +77,8 @@ export async function pay(
   ref: string,
   coin: string,
 ): Promise<void> {
-  const { body } = await customer.get(`/topup-status.php?ref=${ref}`);
+  const { status, body } = await customer.get(`/topup-status.php?ref=${ref}`);
+  assert.equal(status, 200, JSON.stringify(body));
   await callSandbox(url, 'payments', { coin, address: body.deposit_address, amount: body.deposit_amount });
   await callSandbox(url, 'blocks', { coin, count: 12 });
   await callSandbox(url, 'settle');
