@@ -74,8 +74,8 @@ export interface Frame {
 }
 
 /**
- * Renders a whole page. Browsers that know `expect` paint it when they have all of it: a part that arrives later
- * would move the others.
+ * Renders a whole page. Browsers that know `expect` paint it when they have all of it: a part that arrives
+ * later would move the others.
  */
 export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
