@@ -17,6 +17,7 @@ import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
 import { benchOverload } from './overload.ts';
+import { benchPaint } from './paint.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
 import { benchReal } from './real.ts';
@@ -51,6 +52,7 @@ try {
     benchDeliver,
     benchClaim,
     benchFanOutLatency,
+    benchPaint,
     benchPanel,
     benchPanelPictures,
     benchCli,

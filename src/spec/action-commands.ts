@@ -74,7 +74,7 @@ export type ActionResource = (typeof ACTION_RESOURCES)[number];
 /** Why an action failed, and the sentence that its message begins with. */
 export const ACTION_ERRORS = {
   out_of_stock: 'No host in the region has room for it.',
-  host_failed: 'The host could not do it.',
+  host_failed: 'The host could not complete it.',
   boot_failed: 'The system did not boot.',
   unreachable: 'The host did not respond.',
   timeout: 'It took too long.',
@@ -86,8 +86,8 @@ export const ACTION_ERROR_CODES = Object.keys(ACTION_ERRORS) as readonly ActionE
 
 /** The sentence that a failure's message ends with: whether money went back. */
 export const ACTION_MONEY = {
-  none: 'It was not charged, so no money went back.',
-  kept: 'No money went back: the paid cycle stays valid.',
+  none: 'Nothing was charged.',
+  kept: 'Nothing was refunded: the paid cycle stays valid.',
   /** After the amount. */
   refunded: 'went back to your balance.',
 } as const;

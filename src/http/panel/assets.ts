@@ -1,9 +1,12 @@
 /**
- * The stylesheet and the scripts of all pages: read once, served from memory, with a hash of their content as
- * name. And the two files that browsers and robots request from every site.
+ * The stylesheet and the scripts of all pages: read once, served compressed from memory, with a hash of their
+ * content as name. And the two files that browsers and robots request from every site. Pages are not
+ * compressed: their size could tell an observer the secrets in their forms.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 
 interface Asset {
@@ -33,18 +36,35 @@ export const ASSETS = {
   passkeys: PASSKEYS.path,
 } as const;
 
+/** In order of preference. Firefox asks for Brotli only over HTTPS, so onion services need gzip. */
+const ENCODINGS = { br: promisify(brotliCompress), gzip: promisify<Buffer, Buffer>(gzip) } as const;
+
 export function registerAssets(scope: FastifyInstance): void {
   for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, PASSKEYS]) {
-    scope.get(path, (_request, reply) => {
-      reply
-        .headers({
-          'content-type': type,
-          'cache-control': 'public, max-age=31536000, immutable',
-          'cross-origin-resource-policy': 'same-origin',
-        })
-        .send(bytes);
+    const compressed = new Map<Encoding, Promise<Buffer>>();
+    scope.get(path, async (request, reply) => {
+      reply.headers({
+        'content-type': type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        'cross-origin-resource-policy': 'same-origin',
+        vary: 'accept-encoding',
+      });
+      const encoding = acceptedEncoding(request.headers['accept-encoding']);
+      if (encoding === null) return bytes;
+      const body = compressed.get(encoding) ?? ENCODINGS[encoding](bytes);
+      compressed.set(encoding, body);
+      reply.header('content-encoding', encoding);
+      return await body;
     });
   }
+}
+
+type Encoding = keyof typeof ENCODINGS;
+
+function acceptedEncoding(header: string | string[] | undefined): Encoding | null {
+  const accepted = String(header ?? '').split(/\s*,\s*/);
+  if (accepted.includes('br')) return 'br';
+  return accepted.includes('gzip') ? 'gzip' : null;
 }
 
 const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url));

@@ -23,6 +23,8 @@ interface PasskeysData {
   readonly isOffered: boolean;
 }
 
+const REQUIREMENT = 'Passkeys need a website with a host name and https.';
+
 export function passkeysView(data: PasskeysData): View {
   const { passkeys, isOffered } = data;
   return {
@@ -33,15 +35,11 @@ export function passkeysView(data: PasskeysData): View {
     body: html`${accountTabs(ACCOUNT_PATHS.passkeys)}
 <p>A passkey signs you in with your phone, your computer, or a security key, without a password and without
 a code. Your password and your recovery code still work, and you need them if you lose the device.</p>
-${
-  passkeys.length > 0
-    ? passkeysTable(data)
-    : emptyState('No passkeys yet.', isOffered ? 'Add one below.' : 'This service cannot offer passkeys.')
-}
+${passkeys.length > 0 ? passkeysTable(data) : noPasskeys(isOffered)}
 ${
   isOffered
     ? section('Add passkey', addForm(data))
-    : html`<p class="hint">Passkeys need a website with a host name and https.</p>`
+    : passkeys.length > 0 && html`<p class="hint">${REQUIREMENT}</p>`
 }`,
   };
 }
@@ -75,6 +73,11 @@ ${form(
   html`${ownerFields(removing, isOffered)}
 <button class="danger">Remove ${name}</button>`,
 )}</details>\n`;
+}
+
+function noPasskeys(isOffered: boolean): Html {
+  if (isOffered) return emptyState('No passkeys yet.', 'Add one below.');
+  return emptyState('Passkeys are unavailable.', REQUIREMENT);
 }
 
 /** Shown and sent by the script, which asks the browser between the password and the name. */

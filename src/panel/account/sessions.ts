@@ -22,12 +22,12 @@ export function sessionsView(data: {
   const rows = sessions.map((session) => [
     html`${time(sessionTimeToRfc3339(session.created_at))}`,
     session.current ? statusBadge('current', 'good') : time(sessionTimeToRfc3339(session.last_seen_at)),
+    html`<code>${session.id}</code>`,
     form(
       forms,
       { name: 'end', key: session.id, class: 'inline' },
       html`<button class="quiet" aria-label="End session ${session.id}">End</button>`,
     ),
-    html`<code>${session.id}</code>`,
   ]);
   const others = sessions.some((session) => !session.current);
   return {
@@ -40,7 +40,7 @@ ${LIMITS.sessionMaxDays} days, or when you end it here. We don’t store IP addr
 <a href="${ACCOUNT_PATHS.audit}">audit log</a> shows the country of each sign-in.</p>
 <div class="ids">${table({
       caption: 'Sessions',
-      columns: ['Signed in', 'Last used', { name: 'Actions', class: 'actions' }, 'ID'],
+      columns: ['Signed in', 'Last used', 'ID', { name: 'Actions', class: 'actions' }],
       rows,
     })}</div>
 ${others && form(forms, { name: 'end_others' }, html`<button>End all other sessions</button>`)}`,

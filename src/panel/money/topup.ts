@@ -2,7 +2,7 @@
 import type { CoinCode } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 import { BILLING_PATHS, ORDER_QUERY, PANEL_PATHS } from '../../spec/paths.ts';
-import { detailList, exactUsd, table, usd } from '../parts/components.ts';
+import { detailList, exactUsd, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
@@ -71,7 +71,6 @@ href="${PANEL_PATHS.contact}">contact us</a>.</p>`
 ${orderForm(data)}
 </div><div>
 ${totalSection(data)}
-${bonusTiers()}
 </div></div>`,
   };
 }
@@ -103,6 +102,7 @@ ${fields.text('amount', 'Amount (USD)', {
 })}
 <p class="presets"><button class="plain" formaction="${BILLING_PATHS.offer}" formnovalidate>Update</button>
 ${BONUS_TIERS_USD.map(([from, bonus]) => presetButton(from, bonus))}</p>
+<p class="hint">Each top-up receives the highest bonus it qualifies for.</p>
 <p><button>Continue to payment</button></p>`,
   );
 }
@@ -167,11 +167,4 @@ payment. Your payment is credited after ${coinQuote.confirmations} ${
 
 function formatRate(coin: { readonly code: CoinCode; readonly rate_usd: string }): string {
   return `${exactUsd(coin.rate_usd)} per ${coinUnit(coin.code)}`;
-}
-
-function bonusTiers(): Html {
-  const rows = BONUS_TIERS_USD.map(([from, bonus]) => [`${usd(from)} or more`, usd(bonus)]);
-  return html`<h2 id="bonus">Bonus</h2>
-${table({ caption: 'Bonus by amount', columns: ['Top-up', { name: 'Bonus', class: 'number' }], rows })}
-<p class="soft">Each top-up receives the highest bonus it qualifies for.</p>`;
 }

@@ -73,7 +73,10 @@ export interface Frame {
   } | null;
 }
 
-/** Renders a whole page. */
+/**
+ * Renders a whole page. Browsers that know `expect` paint it when they have all of it: a part that arrives
+ * later would move the others.
+ */
 export function renderDocument(view: View, frame: Frame): string {
   const { account, assets } = frame;
   const content = html`${breadcrumbTrail(view)}
@@ -87,6 +90,7 @@ ${view.body}`;
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · ${frame.site}</title>
+<link rel="expect" href="#end" blocking="render">
 <link rel="stylesheet" href="${assets.style}">${refreshTag(frame)}${liveScript(frame)}
 <script src="${assets.script}" defer></script>${
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
@@ -105,6 +109,7 @@ ${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoR
 </main>`
 }
 ${footer(frame)}
+<span id="end" hidden></span>
 </body>
 </html>
 `;

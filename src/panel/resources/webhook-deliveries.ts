@@ -75,7 +75,7 @@ function deliveriesTable({ active }: Webhook, items: readonly Delivery[]): Html 
     active && delivery.status !== 'pending' && resendButton(delivery),
   ]);
   const number = 'number' as const;
-  return table({
+  const list = table({
     caption: 'Attempts, newest first',
     columns: [
       'Event',
@@ -89,6 +89,7 @@ function deliveriesTable({ active }: Webhook, items: readonly Delivery[]): Html 
     ],
     rows,
   });
+  return html`<div class="ids">${list}</div>`;
 }
 
 function resendButton({ id, event_type: type }: Delivery): Html {

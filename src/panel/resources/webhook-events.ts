@@ -8,10 +8,12 @@ const GROUP_NAMES: Readonly<Record<string, string>> = {
   server: 'Servers',
   volume: 'Volumes',
   snapshot: 'Snapshots',
+  backup: 'Backups',
   billing: 'Billing',
   topup: 'Top-ups',
   token: 'API tokens',
   firewall: 'Firewall',
+  action: 'Actions',
   alert: 'Alerts',
 };
 

@@ -289,8 +289,8 @@ describe('skerry server', () => {
       [code, stderr],
       [
         10,
-        'skerry: lost: server.stop failed (host_failed). The host could not do it. ' +
-          'It was not charged, so no money went back.\n',
+        'skerry: lost: server.stop failed (host_failed). The host could not complete it. ' +
+          'Nothing was charged.\n',
       ],
     );
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { freezeCustomer } from '../../../src/domain/customers/operator.ts';
 import { endMaintenance, startMaintenance } from '../../../src/domain/rules/maintenance.ts';
 import { blockByPolicy, unblockByPolicy } from '../../../src/domain/rules/policies.ts';
@@ -44,6 +45,24 @@ describe('a page of the panel', () => {
       assert.equal(asset.status, 200);
       assert.match(asset.headers.get('cache-control') ?? '', /immutable/);
     }
+  });
+
+  it('assets are compressed for browsers that accept it, and pages never are', async () => {
+    const { text } = await PanelClient.forApp(world.app).get('/signin');
+    const [, style = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(text) ?? [];
+    const request = (url: string, accepted: string) =>
+      world.app.inject({ url, headers: { 'accept-encoding': accepted } });
+    const plain = await request(style, 'br;q=0');
+    assert.equal(plain.headers['content-encoding'], undefined);
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+    for (const [encoding, decode] of Object.entries(decoders)) {
+      const sent = await request(style, `deflate, ${encoding}`);
+      assert.equal(sent.headers['content-encoding'], encoding);
+      assert.equal(sent.headers.vary, 'accept-encoding');
+      assert.equal(String(decode(sent.rawPayload)), plain.body);
+      assert.ok(sent.rawPayload.length < plain.rawPayload.length / 3);
+    }
+    assert.equal((await request('/signin', 'gzip, br')).headers['content-encoding'], undefined);
   });
 
   it('a rejected form keeps its values and shows the error on the field', async () => {

@@ -21,7 +21,7 @@ describe('money in the panel', () => {
       const { panel } = await createPayer(world);
       const empty = await panel.get('/topup');
       assert.match(textOf(empty.text), /Tether \(USDT\) on Tron \(TRC-20\)/);
-      assert.match(textOf(empty.text), /\$1,000\.00 or more \$700\.00/);
+      assert.match(textOf(empty.text), /\$1,000 \+ \$700 bonus/);
       // The preview button submits the same form, and its result's URL contains no secret.
       assert.match(empty.text, /<button class="plain" formaction="\/topup\/offer" formnovalidate>Update</);
       const token = /name="_token" value="(\w+)"/.exec(empty.text)?.[1] ?? '';
