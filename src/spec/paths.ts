@@ -5,6 +5,7 @@ export const PANEL_PATHS = {
   regions: '/regions',
   status: '/status',
   terms: '/terms',
+  privacy: '/privacy',
   contact: '/contact',
   docs: '/docs',
   signIn: '/signin',

@@ -99,7 +99,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
     if (!request.headers.accept?.includes('text/html')) return reply.send(answer);
     return await sendFailure(edge, request, reply, toFailure(edge, error));
   });
-  registerAssets(scope);
+  registerAssets(scope, edge.settings.site);
   registerPaymentQrCodes(scope, edge);
   registerTotpQrCode(scope, edge);
   registerSiteFiles(scope);

@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readTerms } from '../../../src/compose/terms.ts';
-import { loadConfig } from '../../../src/config.ts';
 import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { contactView, termsView } from '../../../src/panel/site/site.ts';
 import { BONUS_TIERS_USD, CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS } from '../../../src/spec/limits.ts';
@@ -173,25 +168,6 @@ describe('terms and contact', () => {
     ]) {
       assert.ok(!/<a |<b>/.test(html(text)), text);
     }
-  });
-
-  it('terms and contact are read from settings at start', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'skerry-terms-'));
-    const file = join(folder, 'terms.md');
-    const terms = () => readTerms(loadConfig({ SKERRY_TERMS_FILE: file }));
-    assert.throws(terms, /^OperatorError: SKERRY_TERMS_FILE: not a readable Markdown file/);
-    for (const bad of ['', 'x'.repeat(256 * 1024 + 1)]) {
-      writeFileSync(file, bad);
-      assert.throws(terms, /SKERRY_TERMS_FILE/);
-    }
-    writeFileSync(file, '# Ours\n');
-    assert.equal(terms(), '# Ours\n');
-    assert.equal(readTerms(loadConfig({})), null);
-    assert.throws(
-      () => loadConfig({ SKERRY_CONTACT: 'a\nb' }),
-      /^ConfigError: SKERRY_CONTACT: must be one line/,
-    );
-    rmSync(folder, { recursive: true });
   });
 });
 

@@ -46,6 +46,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/regions/{id}': singleExample('region', '/regions/par'),
   '/status': singleExample('status', '/status'),
   '/terms': singleExample('terms', '/terms'),
+  '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],

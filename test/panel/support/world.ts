@@ -57,6 +57,7 @@ export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<
     SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
     SKERRY_WEBHOOK_CA_FILE: caFile,
     SKERRY_TERMS_FILE: termsFile,
+    SKERRY_PRIVACY_FILE: termsFile,
     SKERRY_CONTACT: 'help@skerry.example',
   });
   const close = async () => {

@@ -7,7 +7,7 @@ import { formatRfc3339 } from '../../../kernel/time.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';
 import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts';
 import { regionsView, regionView } from '../../../panel/site/regions.ts';
-import { contactView, termsView } from '../../../panel/site/site.ts';
+import { contactView, privacyView, termsView } from '../../../panel/site/site.ts';
 import { type StatusWindow, statusView } from '../../../panel/site/status.ts';
 import { styleguideView } from '../../../panel/site/styleguide.ts';
 import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
@@ -16,7 +16,7 @@ import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
 import { SWITCHES } from '../../../spec/switches.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';
-import type { RulesCache } from '../../settings.ts';
+import type { RulesCache, SitePage } from '../../settings.ts';
 import { ROUTES } from '../../v1/routes.ts';
 import { type PageContext, type PanelPage, page } from '../page-types.ts';
 import { readOffers, readOrderingClosed, readRegions, toSoldPlan } from './offers.ts';
@@ -101,12 +101,19 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.terms,
     access: 'anyone',
-    render: ({ edge }) => termsView({ terms: edge.settings.terms }),
+    redirect: ({ edge }) => urlOf(edge.settings.site.terms),
+    render: ({ edge }) => termsView({ terms: textOf(edge.settings.site.terms) }),
+  },
+  {
+    path: PANEL_PATHS.privacy,
+    access: 'anyone',
+    redirect: ({ edge }) => urlOf(edge.settings.site.privacy),
+    render: ({ edge }) => privacyView({ privacy: textOf(edge.settings.site.privacy) }),
   },
   {
     path: PANEL_PATHS.contact,
     access: 'anyone',
-    render: ({ edge }) => contactView({ contact: edge.settings.contact }),
+    render: ({ edge }) => contactView({ contact: edge.settings.site.contact }),
   },
   {
     path: STYLEGUIDE_PATH,
@@ -115,6 +122,14 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       service.settings.mode === 'sandbox' ? styleguideView(forms) : fail('not_found'),
   },
 ];
+
+function urlOf(own: SitePage | null): string | null {
+  return own !== null && 'url' in own ? own.url : null;
+}
+
+function textOf(own: SitePage | null): string | null {
+  return own !== null && 'text' in own ? own.text : null;
+}
 
 async function loadHomeData(context: PageContext): Promise<HomeData> {
   const { service, edge } = context;
