@@ -27,6 +27,13 @@ export const PANEL_PATHS = {
   search: '/search',
 } as const;
 
+/** Below the status page. */
+export const STATUS_PATHS = {
+  history: '/status/history',
+  incidents: '/status/incidents',
+  feed: '/status/feed.atom',
+} as const;
+
 /** The panel's event stream, which tells open pages what changed. */
 export const LIVE_PATH = '/live';
 

@@ -29,6 +29,8 @@ export interface View {
    * change on its own.
    */
   readonly live?: readonly string[];
+  /** The path of an Atom feed about the same. */
+  readonly feed?: string;
   /** Whether it has elements for passkeys, which a script shows. */
   readonly usesPasskeys?: boolean;
 }
@@ -87,7 +89,9 @@ ${view.body}`;
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${view.title} · ${frame.brand.name}</title>
-<link rel="stylesheet" href="${assets.style}">${refreshTag(frame)}${liveScript(frame)}
+<link rel="stylesheet" href="${assets.style}">${
+    view.feed && html`\n<link rel="alternate" type="application/atom+xml" href="${view.feed}">`
+  }${refreshTag(frame)}${liveScript(frame)}
 <script src="${assets.script}" defer></script>${
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }

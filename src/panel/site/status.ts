@@ -1,12 +1,14 @@
 /** The public status page. */
 import { getCoin as coinOf } from '../../spec/coins.ts';
-import { PANEL_PATHS } from '../../spec/paths.ts';
+import { PANEL_PATHS, STATUS_PATHS } from '../../spec/paths.ts';
+import type { PublicIncident } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import type { SwitchName } from '../../spec/switches.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { incidentArticle } from './incidents.ts';
 import { regionLink } from './plans.ts';
 
 /** A maintenance window that has not ended. */
@@ -20,6 +22,8 @@ export interface StatusWindow {
 }
 
 interface StatusData {
+  /** In progress, or planned. */
+  readonly incidents: readonly PublicIncident[];
   readonly windows: readonly StatusWindow[];
   /** Switches that are off. `reason` is set only if customers may see it. */
   readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
@@ -43,25 +47,30 @@ const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
 };
 
 export function statusView(data: StatusData): View {
-  const { windows, switchedOff } = data;
+  const { windows, switchedOff, incidents } = data;
+  const names = new Map(data.regions.map(({ id, name }) => [id, name]));
   const open = windows.filter((window) => window.isActive);
   // A coin that this host does not accept is normal; accepting none at all is not.
   const late =
     data.coins.some((coin) => coin.taken && (coin.late || coin.unpriced)) ||
     !data.coins.some((coin) => coin.taken);
-  const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
+  const isAnnounced = incidents.some(({ state }) => state !== 'scheduled');
+  const isNormal = !isAnnounced && open.length === 0 && switchedOff.length === 0 && !late;
   return {
     title: 'Status',
     section: 'status',
+    feed: STATUS_PATHS.feed,
     body: html`<p>${
       isNormal
         ? statusBadge('All systems operational', 'good')
         : statusBadge('Some systems are affected. See below.', 'busy')
     } <span class="soft">As of ${time(data.now)}</span></p>
+${incidents.map((incident) => incidentArticle(incident, names))}
 ${section('Maintenance', maintenance(windows))}
 ${switchedOff.length > 0 && section('Paused services', switches(data))}
 ${section('Regions', regions(data))}
-${section('Coins', coins(data))}`,
+${section('Coins', coins(data))}
+<p><a href="${STATUS_PATHS.history}">History</a> · <a href="${STATUS_PATHS.feed}">Atom feed</a></p>`,
   };
 }
 

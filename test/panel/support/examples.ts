@@ -45,6 +45,8 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/regions': singleExample('regions', '/regions'),
   '/regions/{id}': singleExample('region', '/regions/par'),
   '/status': singleExample('status', '/status'),
+  '/status/history': singleExample('status-history', '/status/history'),
+  '/status/incidents/{id}': ({ incident }) => [['incident', `/status/incidents/${incident}`]],
   '/terms': singleExample('terms', '/terms'),
   '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
