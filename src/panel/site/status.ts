@@ -1,13 +1,14 @@
 /** The public status page. */
 import { getCoin as coinOf } from '../../spec/coins.ts';
 import { PANEL_PATHS, STATUS_PATHS } from '../../spec/paths.ts';
-import type { PublicIncident } from '../../spec/public-status.ts';
+import { type PublicIncident, regionComponent } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import type { SwitchName } from '../../spec/switches.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { capacityBadge, componentList, deployTime, type MeasuredComponent } from './availability.ts';
 import { incidentArticle } from './incidents.ts';
 import { regionLink } from './plans.ts';
 
@@ -22,6 +23,7 @@ export interface StatusWindow {
 }
 
 interface StatusData {
+  readonly components: readonly MeasuredComponent[];
   /** In progress, or planned. */
   readonly incidents: readonly PublicIncident[];
   readonly windows: readonly StatusWindow[];
@@ -55,7 +57,12 @@ export function statusView(data: StatusData): View {
     data.coins.some((coin) => coin.taken && (coin.late || coin.unpriced)) ||
     !data.coins.some((coin) => coin.taken);
   const isAnnounced = incidents.some(({ state }) => state !== 'scheduled');
-  const isNormal = !isAnnounced && open.length === 0 && switchedOff.length === 0 && !late;
+  const isNormal =
+    !isAnnounced &&
+    data.components.every(({ lost }) => lost === null || lost === 0) &&
+    open.length === 0 &&
+    switchedOff.length === 0 &&
+    !late;
   return {
     title: 'Status',
     section: 'status',
@@ -66,6 +73,10 @@ export function statusView(data: StatusData): View {
         : statusBadge('Some systems are affected. See below.', 'busy')
     } <span class="soft">As of ${time(data.now)}</span></p>
 ${incidents.map((incident) => incidentArticle(incident, names))}
+${
+  data.components.length > 0 &&
+  section('Availability', componentList(data.components, names, data.now), 'availability')
+}
 ${section('Maintenance', maintenance(windows))}
 ${switchedOff.length > 0 && section('Paused services', switches(data))}
 ${section('Regions', regions(data))}
@@ -96,15 +107,22 @@ function switches({ switchedOff }: StatusData): Html {
   return html`<ul>${items}</ul>`;
 }
 
-function regions({ regions: rows }: StatusData): Html {
+function regions({ regions: rows, components }: StatusData): Html {
+  const measured = new Map(components.map((one) => [one.component, one]));
   if (rows.length === 0) return emptyState('No regions yet.', 'Regions are listed here once they open.');
   return html`${table({
     caption: 'New servers by region',
-    columns: ['Region', 'New servers'],
-    rows: rows.map((region) => [
-      regionLink(region),
-      region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
-    ]),
+    columns: ['Region', 'New servers', 'Hosts', 'Capacity', 'Time to deploy'],
+    rows: rows.map((region) => {
+      const own = measured.get(regionComponent(region.id));
+      return [
+        regionLink(region),
+        region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
+        own ? `${own.hosts_up} of ${own.hosts} reachable` : '–',
+        (own && capacityBadge(own)) ?? '–',
+        (own && deployTime(own)) ?? '–',
+      ];
+    }),
   })}
 <p><a href="${PANEL_PATHS.plans}">Availability by plan and region</a></p>`;
 }

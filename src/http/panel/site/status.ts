@@ -1,5 +1,6 @@
 /** The public status: the page, the history of incidents, and the feed. */
 import type { FastifyInstance } from 'fastify';
+import { readAvailability } from '../../../domain/health/availability.ts';
 import { pageIncidents, readIncident, readOpenIncidents } from '../../../domain/health/incidents.ts';
 import { readSwitches, type SwitchState } from '../../../domain/rules/switches.ts';
 import { readCoins } from '../../../domain/topups/offer.ts';
@@ -38,6 +39,7 @@ export const STATUS_PAGES: readonly PanelPage[] = [
         switchedOff: (await readSwitches(service)).filter(({ on }) => !on).map(toSwitchedOff),
         regions: await readRegions(service),
         coins: await readCoins(service),
+        components: await readAvailability(service),
         incidents: await readOpenIncidents(service),
         now: formatRfc3339(now),
       });
