@@ -147,15 +147,16 @@ export interface ComponentStatus extends Omit<Measurement, 'lost'> {
   readonly days: readonly Share[];
 }
 
-/** Returns each measured component with its days. */
-export async function readAvailability({
-  db,
-  clock,
-}: Pick<Service, 'db' | 'clock'>): Promise<ComponentStatus[]> {
+/** Returns each measured component with its days; without `withDays`, only the latest measurement. */
+export async function readAvailability(
+  { db, clock }: Pick<Service, 'db' | 'clock'>,
+  { withDays = true } = {},
+): Promise<ComponentStatus[]> {
   const now = clock.now().getTime();
   const today = now - (now % DAY_MS);
   const first = today - (LIMITS.availabilityDays - 1) * DAY_MS;
-  const [checks, rows] = await Promise.all([listChecks(db), listAvailability(db, new Date(first))]);
+  const rows = withDays ? await listAvailability(db, new Date(first)) : [];
+  const checks = await listChecks(db);
   const byComponent = Map.groupBy(rows, ({ component }) => component);
   const [panel, others] = [checks.filter(isPanel), checks.filter((one) => !isPanel(one))];
   return [...panel, ...others].map(({ checked_at, real_age_s: _age, ...check }) => {

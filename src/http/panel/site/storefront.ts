@@ -1,8 +1,10 @@
 /** Public pages: the offers, and the operator's own texts. */
 import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
+import { readAvailability } from '../../../domain/health/availability.ts';
 import { listCoins } from '../../../domain/topups/offer.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';
+import { SWITCH_MONTHS } from '../../../panel/site/offer-cards.ts';
 import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts';
 import { regionsView, regionView } from '../../../panel/site/regions.ts';
 import { contactView, privacyView, termsView } from '../../../panel/site/site.ts';
@@ -116,7 +118,10 @@ async function loadHomeData(context: PageContext): Promise<HomeData> {
     plans: PLAN_CATEGORIES.flatMap((category) =>
       cheapest(plans.filter((plan) => plan.category === category)),
     ),
+    months: SWITCH_MONTHS.find((months) => String(months) === field(context.query, 'months')) ?? 1,
+    allPlans: plans,
     regions,
+    components: await readAvailability(service, { withDays: false }),
     coins: listCoins(service).filter(({ open }) => open),
     signedIn: context.signedIn !== null,
     rateLockMinutes: service.settings.rateLockMinutes,
