@@ -28,7 +28,7 @@ export function planCard(plan: SoldPlan, months: SwitchMonths): Html {
   const paid =
     months === 1
       ? 'paid by month'
-      : html`${usd(price.total)} for ${months} months, <b>${usd(price.saving)} less</b>`;
+      : html`${usd(price.total)} for ${months} months, <b>save ${usd(price.saving)}</b>`;
   return html`<a class="card" href="${resourcePath(PANEL_PATHS.plans, plan.id)}"><strong>${plan.id}</strong>
 <span class="price">${usd(price.month)}/mo</span>
 <span>${paid}</span>

@@ -77,7 +77,10 @@ ${
   data.components.length > 0 &&
   section('Availability', componentList(data.components, names, data.now), 'availability')
 }
-${section('Maintenance', maintenance(windows))}
+${
+  (windows.length > 0 || !incidents.some(({ kind }) => kind === 'maintenance')) &&
+  section('Maintenance', maintenance(windows))
+}
 ${switchedOff.length > 0 && section('Paused services', switches(data))}
 ${section('Regions', regions(data))}
 ${section('Coins', coins(data))}

@@ -56,6 +56,7 @@ describe('incidents on the status page', () => {
       await textOf('/status'),
       /All systems operational[\s\S]*New disks<\/a> <span class="state off">/,
     );
+    assert.doesNotMatch(await textOf('/status'), /No maintenance in progress or scheduled/);
     world.clock.offsetMs += HOUR_MS;
     assert.match(await textOf('/status'), /Some systems are affected[\s\S]*in progress/);
     world.clock.offsetMs += HOUR_MS;

@@ -46,7 +46,7 @@ describe('the front page', () => {
     assert.match(yearly, /<a href="\/\?months=12#plans" aria-current="true">Yearly<\/a>/);
     assert.match(
       yearly,
-      /<span class="price">\$3\.68\/mo<\/span> <span>\$44\.10 for 12 months, <b>\$44\.10 less<\/b>/,
+      /<span class="price">\$3\.68\/mo<\/span> <span>\$44\.10 for 12 months, <b>save \$44\.10<\/b>/,
     );
     assert.match(await readText('/?months=7'), /aria-current="true">Monthly/);
   });
