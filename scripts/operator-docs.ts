@@ -1,7 +1,7 @@
 /** The generated pages of docs/operators: settings from their table, commands from the program. */
 import type { Argument, Command, Option } from 'commander';
 import type { OperatorContext } from '../src/operator/context.ts';
-import { addDoctor, type DoctorOptions } from '../src/operator/doctor.ts';
+import { addDoctor, type DoctorOptions } from '../src/operator/health/doctor.ts';
 import { addHostCommands } from '../src/operator/hosts/this-machine.ts';
 import { buildProgram } from '../src/operator/run.ts';
 import { addServe } from '../src/operator/serve.ts';

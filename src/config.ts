@@ -114,6 +114,11 @@ const SETTING_PAIRS = [
   ['SKERRY_DNS_URL', 'SKERRY_DNS_KEY'],
 ] as const;
 
+const SETTING_ALTERNATIVES = [
+  ['SKERRY_TERMS_FILE', 'SKERRY_TERMS_URL'],
+  ['SKERRY_PRIVACY_FILE', 'SKERRY_PRIVACY_URL'],
+] as const;
+
 /** Validates rules between settings. */
 function validateCombinations(config: Config): void {
   for (const [one, other] of SETTING_PAIRS) {
@@ -122,6 +127,10 @@ function validateCombinations(config: Config): void {
     throw new ConfigError(
       `${missing}: required, because ${one} and ${other} go together; set both or neither`,
     );
+  }
+  for (const [one, other] of SETTING_ALTERNATIVES) {
+    if (config[one] !== null && config[other] !== null)
+      throw new ConfigError(`${other}: set it or ${one}, not both`);
   }
   if (!isPrivateHost(config.SKERRY_ONION_HOST)) {
     throw new ConfigError(

@@ -15,7 +15,7 @@ import { compareMarks } from './domain/topups/recovery.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
-import { addDoctor } from './operator/doctor.ts';
+import { addDoctor } from './operator/health/doctor.ts';
 import { addHostCommands } from './operator/hosts/this-machine.ts';
 import { runOperator } from './operator/run.ts';
 import { addServe } from './operator/serve.ts';

@@ -23,8 +23,8 @@ import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { createWebhookSender } from './drivers.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
+import { readSite } from './site.ts';
 import { toListenError } from './startup-messages.ts';
-import { readTerms } from './terms.ts';
 
 export type Role = 'api' | 'worker';
 
@@ -78,7 +78,7 @@ export async function startService(
   { roles = ALL_ROLES, sharedPort = false, sharedRateLimits, passwordCost }: StartOptions = {},
 ): Promise<RunningService> {
   const sender = createWebhookSender(config);
-  const terms = readTerms(config);
+  const site = readSite(config);
   const opened = await openService(config, connection, { passwordCost });
   await compareMarks(opened.service).catch(async (error: unknown) => {
     await opened.close();
@@ -95,7 +95,7 @@ export async function startService(
     ...configuredRateLimits(config),
   };
   const streams = new EventStreams(opened.service);
-  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, terms });
+  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site });
   let onion: OnionListener | null = null;
   const stop = async () => {
     const drainTimer = setTimeout(() => {
@@ -167,12 +167,12 @@ function createHttp(
     sharedPort,
     rates,
     streams,
-    terms,
+    site,
   }: {
     sharedPort: boolean;
     rates: HttpSettings['rates'];
     streams: EventStreams;
-    terms: HttpSettings['terms'];
+    site: HttpSettings['site'];
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
@@ -185,8 +185,7 @@ function createHttp(
     streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,
-      terms,
-      contact: config.SKERRY_CONTACT,
+      site,
       explorers: parseExplorers(config.SKERRY_EXPLORERS),
       trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
       signupsPerHour: config.SKERRY_SIGNUPS_PER_HOUR,

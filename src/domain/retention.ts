@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { PURGES, type Purge, purgeBatch } from '../store/service/retention.ts';
 import type { Service } from './context.ts';
+import { AVAILABILITY_KEEP_MS } from './health/availability.ts';
 
 export interface RetentionRule {
   readonly purge: Purge;
@@ -45,6 +46,7 @@ export const RETENTION = {
   // After this, the same cause could be mailed again.
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
+  availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
   usedChallenges: { purge: PURGES.usedChallenges, keepMs: 0, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },
   rateBuckets: { purge: PURGES.rateBuckets, keepMs: 0, batch: BATCH },

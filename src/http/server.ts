@@ -20,6 +20,7 @@ import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
 import { drainRequest } from './drain-request.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
+import { assetsOf, brandOf } from './panel/assets.ts';
 import { registerLive } from './panel/live.ts';
 import { registerPanel } from './panel/pages.ts';
 import { sendNotFound } from './panel/pipeline.ts';
@@ -127,12 +128,12 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
 function guardAgainstOverload(
   app: FastifyInstance,
   { log, settings: { siteName, mode } }: Service,
-  { overload }: HttpSettings,
+  { overload, site: own }: HttpSettings,
   newRequestId: () => string,
 ): void {
   const { lagMs, stop } = measureLag();
   app.addHook('onClose', async () => stop());
-  const site = { name: siteName, sandbox: mode === 'sandbox' };
+  const site = { brand: brandOf(siteName, own), sandbox: mode === 'sandbox', assets: assetsOf(own) };
   guardServer(app.server, new LoadGate(overload, { lagMs }), { newRequestId, log, site });
 }
 

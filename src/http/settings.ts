@@ -7,10 +7,31 @@ import type { AccountLanes } from './admission/account-lanes.ts';
 import type { LoadLimits } from './admission/load-gate.ts';
 import type { SandboxControl } from './sandbox/control.ts';
 
-export interface HttpSettings {
-  /** The operator's terms of service in Markdown, and contact details. Null: not configured. */
-  readonly terms: string | null;
+/** A text of the operator, in Markdown, or where it is. */
+export type SitePage = { readonly text: string } | { readonly url: string };
+
+export interface Logo {
+  readonly bytes: Buffer;
+  readonly extension: 'png' | 'webp' | 'svg';
+  readonly type: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The operator's own texts and marks. Null: not configured. */
+export interface SiteSettings {
+  readonly terms: SitePage | null;
+  readonly privacy: SitePage | null;
   readonly contact: string | null;
+  /** `#rrggbb`. */
+  readonly accent: string | null;
+  readonly logo: Logo | null;
+  readonly footerText: string | null;
+  readonly footerLinks: readonly (readonly [name: string, url: string])[];
+}
+
+export interface HttpSettings {
+  readonly site: SiteSettings;
   /** The public URL of the service. Null: as in the Host header. `https:` makes the cookie Secure. */
   readonly baseUrl: string | null;
   /** Addresses and CIDR blocks of the reverse proxies whose X-Forwarded-* headers are trusted. */

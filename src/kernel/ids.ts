@@ -31,6 +31,7 @@ export const ID_PREFIXES = {
   quote: 'quo_',
   action: 'act_',
   alert: 'alr_',
+  incident: 'inc_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -86,7 +86,7 @@ const STEPS: readonly Step[] = [
     required: false,
   },
   {
-    isDone: isSet('SKERRY_TERMS_FILE'),
+    isDone: (values) => isSet('SKERRY_TERMS_FILE')(values) || isSet('SKERRY_TERMS_URL')(values),
     message: 'SKERRY_TERMS_FILE is unset: the panel shows no terms of service',
     required: false,
   },

@@ -13,7 +13,8 @@ import { addCustomers } from './customers.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
-import { addStatus } from './doctor.ts';
+import { addStatus } from './health/doctor.ts';
+import { addIncidents } from './health/incidents.ts';
 import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addPrices,
   addSwitch,
   addMaintenance,
+  addIncidents,
   addPolicy,
 ];
 

@@ -79,6 +79,8 @@ export const LIMITS = {
   readyTimeoutMs: 1_000,
   consoleUrlMinutes: 5,
   metricsRetentionDays: 30,
+  /** Days of availability on the status page. */
+  availabilityDays: 90,
   /** Retention of metrics by the minute and by five minutes. */
   minuteMetricsHours: 6,
   fiveMinuteMetricsHours: 48,

@@ -5,6 +5,7 @@ export const PANEL_PATHS = {
   regions: '/regions',
   status: '/status',
   terms: '/terms',
+  privacy: '/privacy',
   contact: '/contact',
   docs: '/docs',
   signIn: '/signin',
@@ -24,6 +25,13 @@ export const PANEL_PATHS = {
   webhooks: '/webhooks',
   alerts: '/alerts',
   search: '/search',
+} as const;
+
+/** Below the status page. */
+export const STATUS_PATHS = {
+  history: '/status/history',
+  incidents: '/status/incidents',
+  feed: '/status/feed.atom',
 } as const;
 
 /** The panel's event stream, which tells open pages what changed. */

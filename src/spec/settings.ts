@@ -18,7 +18,20 @@ export const SETTINGS = {
   SKERRY_DATA_DIR: text('./data', 'folder of the embedded database, the key file, and customers’ images'),
   SKERRY_BASE_URL: url('public URL of the service; https:// makes cookies Secure'),
   SKERRY_SITE_NAME: text('Skerry', 'name of the host, shown on every page'),
+  SKERRY_LOGO_FILE: text(
+    null,
+    'logo in place of the name on pages, a PNG, WebP, or SVG file of at most 64 KiB; read on startup',
+  ),
+  SKERRY_ACCENT_COLOR: text(
+    null,
+    'color of links and buttons, #rrggbb; becomes a readable shade of it in light and dark; unset: teal',
+  ),
+  SKERRY_FOOTER_TEXT: text(null, 'line at the bottom of every page; unset: the name of the host'),
+  SKERRY_FOOTER_LINKS: text('', 'links at the bottom of every page, name=https://… pairs, comma-separated'),
   SKERRY_TERMS_FILE: text(null, 'terms of service, a Markdown file shown at /terms; read on startup'),
+  SKERRY_TERMS_URL: text(null, 'terms of service elsewhere, in place of SKERRY_TERMS_FILE'),
+  SKERRY_PRIVACY_FILE: text(null, 'privacy policy, a Markdown file shown at /privacy; read on startup'),
+  SKERRY_PRIVACY_URL: text(null, 'privacy policy elsewhere, in place of SKERRY_PRIVACY_FILE'),
   SKERRY_CONTACT: text(null, 'contact shown at /contact: an email address, a URL, or a line of text'),
   SKERRY_TRUSTED_PROXIES: text(
     '',

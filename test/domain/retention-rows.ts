@@ -144,6 +144,14 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 30 * DAY_MS,
       goneMs: 30 * DAY_MS + 1,
     },
+    availability: {
+      insert: (at) =>
+        insert('availability', {
+          ...{ component: 'panel', day: at, measured_s: 1, lost_s: 0, maintenance_s: 0 },
+        }),
+      keptMs: 91 * DAY_MS + HOUR_MS,
+      goneMs: 91 * DAY_MS + HOUR_MS + 1,
+    },
     mailLinks: {
       insert: (at) =>
         insert('mail_links', {

@@ -44,6 +44,8 @@ const KEPT: Record<string, string> = {
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('operator data', 'backends', 'control_plane_identities'),
+  ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),
+  ...stay('one per component, deleted when it is no longer measured', 'component_checks'),
   ...stay('one per host, deleted with it', 'host_facts'),
   ...stay('deleted with the machine, volume, or snapshot', 'placed_resources'),
   ...stay('those of ISO images a day after they were sent, others with the backend', 'backend_files'),

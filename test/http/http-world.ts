@@ -16,7 +16,7 @@ import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
 import type { Timeouts } from '../../src/http/admission/deadlines.ts';
 import { buildHttpServer } from '../../src/http/server.ts';
-import type { HttpSettings } from '../../src/http/settings.ts';
+import type { HttpSettings, SiteSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
 import { PasswordHasher, type PasswordLane } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
@@ -72,6 +72,7 @@ export interface HttpWorld {
 }
 
 export interface HttpWorldOptions {
+  readonly site?: SiteSettings;
   readonly settings?: Partial<HttpSettings>;
   /** Countries of addresses. Empty by default. */
   readonly geo?: Geo;
@@ -84,6 +85,12 @@ export interface HttpWorldOptions {
   readonly proxied?: boolean;
   readonly streams?: (service: Service) => EventStreams;
 }
+
+/** A host without texts and marks of its own. */
+export const PLAIN_SITE: SiteSettings = {
+  ...{ terms: null, privacy: null, contact: null, accent: null, logo: null },
+  ...{ footerText: null, footerLinks: [] },
+};
 
 export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<HttpWorld> {
   const scratch = await openScratchDatabase();
@@ -109,8 +116,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     service,
     settings: {
       ...{
-        terms: null,
-        contact: null,
+        site: options.site ?? PLAIN_SITE,
         baseUrl: null,
         trustedProxies: [],
         explorers: new Map(),

@@ -4,21 +4,17 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../../kernel/fail.ts';
-import { errorView, renderDocument } from '../../panel/parts/layout.ts';
+import { errorView, type Frame, renderDocument } from '../../panel/parts/layout.ts';
 import { OVERLOAD_MESSAGE } from '../../spec/error-messages.ts';
 import { FAILURES } from '../../spec/errors.ts';
 import { errorBody } from '../errors.ts';
-import { ASSETS } from '../panel/assets.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
 import { v1ErrorResponse } from '../v1/error-response.ts';
 
 const FAILURE = new Failure('maintenance', { retry_after_s: 1 }, OVERLOAD_MESSAGE);
 export const REFUSAL_STATUS = FAILURES.maintenance.session;
 
-export interface Site {
-  readonly name: string;
-  readonly sandbox: boolean;
-}
+export type Site = Pick<Frame, 'brand' | 'sandbox' | 'assets'>;
 
 export interface Refusal {
   /** Names and values in turn. */
@@ -91,17 +87,15 @@ export function restRefusal(id: string): string {
   return `${REST_HEAD}${length}\r\nx-request-id: ${id}\r\n\r\n${REST_BODY_START}${id}${REST_BODY_END}`;
 }
 
-function refusalPage({ name, sandbox }: Site, requestId: string): string {
+function refusalPage(site: Site, requestId: string): string {
   return renderDocument(errorView(OVERLOAD_MESSAGE, requestId), {
     ...{
-      site: name,
-      sandbox,
+      ...site,
       account: null,
       closed: null,
       notice: null,
       live: null,
       autoRefresh: null,
-      assets: ASSETS,
     },
     forms: { csrf: '', submissionKey: '', refused: null, values: new Map(), problems: [], failure: null },
   });

@@ -8,6 +8,10 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { accentRules } from '../../panel/parts/accent.ts';
+import type { Brand } from '../../panel/parts/brand.ts';
+import type { Frame } from '../../panel/parts/layout.ts';
+import type { Logo, SiteSettings } from '../settings.ts';
 
 interface Asset {
   readonly path: string;
@@ -17,46 +21,102 @@ interface Asset {
 
 const HASH_CHARS = 16;
 
-function loadAsset(file: string, type: string): Asset {
-  const bytes = readFileSync(new URL(`../../panel/${file}`, import.meta.url));
+/** In the masthead. */
+const LOGO_HEIGHT_PX = 32;
+/** A logo may be an SVG. Nothing in it may run or load when its address is opened. */
+const LOGO_HEADERS = { 'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; sandbox` };
+
+function toAsset(file: string, type: string, bytes: Buffer): Asset {
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARS);
   return { path: `/assets/${hash}/${file}`, type, bytes };
 }
 
-const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
-const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
-const LIVE = loadAsset('live.js', 'text/javascript; charset=utf-8');
-const PASSKEYS = loadAsset('passkeys.js', 'text/javascript; charset=utf-8');
+function readAsset(file: string): Buffer {
+  return readFileSync(new URL(`../../panel/${file}`, import.meta.url));
+}
 
-/** Their paths. */
-export const ASSETS = {
-  style: STYLE.path,
-  script: SCRIPT.path,
-  live: LIVE.path,
-  passkeys: PASSKEYS.path,
-} as const;
+const STYLE = readAsset('style.css');
+const SCRIPTS = (['enhance.js', 'live.js', 'passkeys.js'] as const).map((file) =>
+  toAsset(file, 'text/javascript; charset=utf-8', readAsset(file)),
+);
 
 /** In order of preference. Firefox asks for Brotli only over HTTPS, so onion services need gzip. */
 const ENCODINGS = { br: promisify(brotliCompress), gzip: promisify<Buffer, Buffer>(gzip) } as const;
 
-export function registerAssets(scope: FastifyInstance): void {
-  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, PASSKEYS]) {
-    const compressed = new Map<Encoding, Promise<Buffer>>();
-    scope.get(path, async (request, reply) => {
-      reply.headers({
-        'content-type': type,
-        'cache-control': 'public, max-age=31536000, immutable',
-        'cross-origin-resource-policy': 'same-origin',
-        vary: 'accept-encoding',
-      });
-      const encoding = acceptedEncoding(request.headers['accept-encoding']);
-      if (encoding === null) return bytes;
-      const body = compressed.get(encoding) ?? ENCODINGS[encoding](bytes);
-      compressed.set(encoding, body);
-      reply.header('content-encoding', encoding);
-      return await body;
+interface SiteAssets {
+  readonly style: Asset;
+  readonly logo: Asset | null;
+}
+
+const cache = new WeakMap<SiteSettings, SiteAssets>();
+
+/** The assets that depend on settings. */
+function siteAssets(site: SiteSettings): SiteAssets {
+  const found = cache.get(site);
+  if (found) return found;
+  const { accent, logo } = site;
+  const own = accent === null ? [] : [Buffer.from(accentRules(accent))];
+  const assets = {
+    style: toAsset('style.css', 'text/css; charset=utf-8', Buffer.concat([STYLE, ...own])),
+    logo: logo && toAsset(`logo.${logo.extension}`, logo.type, logo.bytes),
+  };
+  cache.set(site, assets);
+  return assets;
+}
+
+/** Returns the paths of the stylesheet and the scripts. */
+export function assetsOf(site: SiteSettings): Frame['assets'] {
+  const [script, live, passkeys] = SCRIPTS.map(({ path }) => path);
+  return { style: siteAssets(site).style.path, script, live, passkeys } as Frame['assets'];
+}
+
+/** Returns the host's marks as pages show them. */
+export function brandOf(name: string, site: SiteSettings): Brand {
+  const { logo } = siteAssets(site);
+  return {
+    name,
+    logo: logo && site.logo && { path: logo.path, ...shownSize(site.logo) },
+    footer: { text: site.footerText, links: site.footerLinks },
+    published: {
+      terms: site.terms !== null,
+      privacy: site.privacy !== null,
+      contact: site.contact !== null,
+    },
+  };
+}
+
+function shownSize({ width, height }: Logo): { readonly width: number; readonly height: number } {
+  return { width: Math.max(1, Math.round((width / height) * LOGO_HEIGHT_PX)), height: LOGO_HEIGHT_PX };
+}
+
+export function registerAssets(scope: FastifyInstance, site: SiteSettings): void {
+  const { style, logo } = siteAssets(site);
+  for (const asset of [style, ...SCRIPTS]) registerAsset(scope, asset, {});
+  if (logo) registerAsset(scope, logo, LOGO_HEADERS);
+}
+
+function registerAsset(
+  scope: FastifyInstance,
+  { path, type, bytes }: Asset,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const compressed = new Map<Encoding, Promise<Buffer>>();
+  scope.get(path, async (request, reply) => {
+    reply.headers({
+      'content-type': type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'cross-origin-resource-policy': 'same-origin',
+      ...headers,
     });
-  }
+    if (!type.startsWith('text/')) return bytes;
+    reply.header('vary', 'accept-encoding');
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    if (encoding === null) return bytes;
+    const body = compressed.get(encoding) ?? ENCODINGS[encoding](bytes);
+    compressed.set(encoding, body);
+    reply.header('content-encoding', encoding);
+    return await body;
+  });
 }
 
 type Encoding = keyof typeof ENCODINGS;

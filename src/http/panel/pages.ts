@@ -36,6 +36,7 @@ import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
 import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
 import { SEARCH_PAGE } from './site/search.ts';
+import { registerStatusFeed, STATUS_PAGES } from './site/status.ts';
 import { STOREFRONT_PAGES } from './site/storefront.ts';
 
 /** All account pages: signing in, links in mails, and the account itself. */
@@ -84,6 +85,7 @@ const SERVER_PAGES: readonly PanelPage[] = [
 
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
+  ...STATUS_PAGES,
   ...DOCS_PAGES,
   ...SERVER_PAGES,
   ...RESOURCE_PAGES,
@@ -99,11 +101,12 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
     if (!request.headers.accept?.includes('text/html')) return reply.send(answer);
     return await sendFailure(edge, request, reply, toFailure(edge, error));
   });
-  registerAssets(scope);
+  registerAssets(scope, edge.settings.site);
   registerPaymentQrCodes(scope, edge);
   registerTotpQrCode(scope, edge);
   registerSiteFiles(scope);
   registerPlainDocs(scope, edge);
+  registerStatusFeed(scope, edge);
   registerServerCharts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

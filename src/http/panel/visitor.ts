@@ -12,7 +12,7 @@ import { PANEL_QUERY } from '../../spec/paths.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';
 import { type Form, field } from '../form.ts';
 import type { Edge } from '../settings.ts';
-import { ASSETS } from './assets.ts';
+import { assetsOf, brandOf } from './assets.ts';
 
 const ONCE_BYTES = 16;
 /** The balance is at the top of every page. */
@@ -74,7 +74,7 @@ export function buildStaticFrame(
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
   const reloadPath = withQuery(path, withoutNotice(query));
   return {
-    site: edge.service.settings.siteName,
+    brand: brandOf(edge.service.settings.siteName, edge.settings.site),
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,
@@ -85,7 +85,7 @@ export function buildStaticFrame(
     // A form may be sent to the URL that its page had after an earlier change.
     notice: request.method === 'GET' ? noticeText(field(query, PANEL_QUERY.notice)) : null,
     forms,
-    assets: ASSETS,
+    assets: assetsOf(edge.settings.site),
     live:
       live && session && isRefreshable
         ? { url: reloadPath, seq: String(session.lastEventSeq), about: [...live, ...BALANCE_EVENTS] }

@@ -18,6 +18,7 @@ import {
   parseTrustedProxies,
   validateFeedUrl,
 } from './lists.ts';
+import { colorProblem, footerTextProblem, pageUrlProblem, parseFooterLinks } from './site.ts';
 import { parseSender, parseSmtpUrl } from './smtp-url.ts';
 
 /** A setting is invalid. The message is one line that names the setting and the valid values. */
@@ -89,6 +90,11 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
     text.length <= CONTACT_MAX_CHARS && isPrintable(text)
       ? undefined
       : `must be one line of at most ${CONTACT_MAX_CHARS} printable characters`,
+  SKERRY_ACCENT_COLOR: colorProblem,
+  SKERRY_FOOTER_TEXT: footerTextProblem,
+  SKERRY_FOOTER_LINKS: (text) => parseProblem(parseFooterLinks, text),
+  SKERRY_TERMS_URL: pageUrlProblem,
+  SKERRY_PRIVACY_URL: pageUrlProblem,
   // Every request contains the key.
   SKERRY_DNS_URL: (text) =>
     URL.canParse(text) && new URL(text).protocol === 'http:' && !isPrivateHost(new URL(text).hostname)

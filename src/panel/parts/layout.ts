@@ -1,5 +1,6 @@
 /** The frame around every page: title, account, banners, and navigation. */
 import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
+import { type Brand, brandLink, footer } from './brand.ts';
 import type { FormContext } from './form.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { part } from './live.ts';
@@ -28,6 +29,8 @@ export interface View {
    * change on its own.
    */
   readonly live?: readonly string[];
+  /** The path of an Atom feed about the same. */
+  readonly feed?: string;
   /** Whether it has elements for passkeys, which a script shows. */
   readonly usesPasskeys?: boolean;
 }
@@ -45,8 +48,7 @@ interface PageHeader {
 
 /** Everything the frame needs to render a page. */
 export interface Frame {
-  /** The host's name. */
-  readonly site: string;
+  readonly brand: Brand;
   readonly sandbox: boolean;
   /** The signed-in account, or null. */
   readonly account: { readonly email: string; readonly balance: string; readonly frozen: boolean } | null;
@@ -89,9 +91,11 @@ ${view.body}`;
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${view.title} · ${frame.site}</title>
+<title>${view.title} · ${frame.brand.name}</title>
 <link rel="expect" href="#end" blocking="render">
-<link rel="stylesheet" href="${assets.style}">${refreshTag(frame)}${liveScript(frame)}
+<link rel="stylesheet" href="${assets.style}">${
+    view.feed && html`\n<link rel="alternate" type="application/atom+xml" href="${view.feed}">`
+  }${refreshTag(frame)}${liveScript(frame)}
 <script src="${assets.script}" defer></script>${
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }
@@ -108,7 +112,7 @@ ${content}
 ${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoRefresh))}
 </main>`
 }
-${footer(frame)}
+${footer(frame.brand)}
 <span id="end" hidden></span>
 </body>
 </html>
@@ -131,7 +135,7 @@ function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
 data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
 }
 
-function masthead({ account, site, sandbox }: Frame): Html {
+function masthead({ account, brand, sandbox }: Frame): Html {
   const here = account
     ? html`${searchForm()}
 <a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
@@ -142,7 +146,7 @@ ${account.balance}</a>`
 <div class="menu-list"><a href="${PANEL_PATHS.plans}">Plans</a> <a href="${PANEL_PATHS.docs}">Docs</a>
 <a href="${PANEL_PATHS.status}">Status</a> <a href="${PANEL_PATHS.signIn}">Sign in</a></div></nav>`;
   return html`<header class="masthead">
-<a class="brand" href="${PANEL_PATHS.home}">${site}</a>
+${brandLink(brand)}
 ${sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
 <div class="here">${here}</div>
 </header>`;
@@ -181,13 +185,6 @@ ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</
 
 function autoRefreshNote({ path }: { readonly path: string }): Html {
   return html`<p class="soft still">This page updates on its own. <a href="${path}">Stop updates</a></p>`;
-}
-
-function footer({ site }: Frame): Html {
-  return html`<footer class="colophon"><p>${site}</p>
-<ul><li><a href="${PANEL_PATHS.plans}">Plans</a></li><li><a href="${PANEL_PATHS.docs}">Docs</a></li>
-<li><a href="${PANEL_PATHS.status}">Status</a></li><li><a href="${PANEL_PATHS.terms}">Terms</a></li>
-<li><a href="${PANEL_PATHS.contact}">Contact</a></li></ul></footer>`;
 }
 
 /** A page that does not exist. Someone else's resource looks the same as a missing one. */

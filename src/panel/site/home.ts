@@ -1,20 +1,16 @@
 /** The front page: the service, its prices, payment, and privacy. */
-import type { Coin } from '../../spec/coins.ts';
+import { type Coin, getCoin } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, CYCLE_MONTHS, LIMITS } from '../../spec/limits.ts';
 import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import { regionComponent } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
-import { coinUnit } from '../money/coin-names.ts';
+import { coinName, coinUnit } from '../money/coin-names.ts';
 import { buttonLink, copyable, section, table, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import {
-  formatCycle,
-  formatDiscount,
-  formatDisk,
-  formatMemory,
-  formatTraffic,
-  type SoldPlan,
-} from './plans.ts';
+import type { MeasuredComponent } from './availability.ts';
+import { planCard, priceSwitch, regionCard, type SwitchMonths } from './offer-cards.ts';
+import { formatCycle, formatDiscount, type SoldPlan } from './plans.ts';
 
 export interface HomeData {
   readonly site: string;
@@ -22,7 +18,13 @@ export interface HomeData {
   readonly sandbox: boolean;
   /** The cheapest plans of each category, cheapest first. */
   readonly plans: readonly SoldPlan[];
+  /** Of the prices on the cards. */
+  readonly months: SwitchMonths;
+  /** All plans, for the regions. */
+  readonly allPlans: readonly SoldPlan[];
   readonly regions: readonly Region[];
+  /** The latest measurements. */
+  readonly components: readonly MeasuredComponent[];
   /** The coins that this host accepts. */
   readonly coins: readonly Pick<Coin, 'code' | 'network'>[];
   readonly signedIn: boolean;
@@ -48,6 +50,7 @@ simulated; nothing costs or earns real money.</p></div>
 ${sandboxWalkthrough(baseUrl)}</details>`
 }
 ${plansSection(data)}
+${regionsSection(data)}
 ${section('How it works', HOW_IT_WORKS)}
 ${section('Payment', paymentSection(data))}
 ${section('Privacy', privacySection(data))}`,
@@ -59,24 +62,34 @@ function inRegions(regions: readonly Region[]): string {
   return ` in ${new Intl.ListFormat('en', { type: 'conjunction' }).format(regions.map(({ name }) => name))}`;
 }
 
-function plansSection({ plans: cheapest }: HomeData): Html | null {
+function plansSection({ plans: cheapest, months }: HomeData): Html | null {
   if (cheapest.length === 0) return null;
   return section(
     'Smallest virtual and dedicated plans',
-    html`<div class="cards prices">${cheapest.map(planCard)}</div>
+    html`${priceSwitch(months)}
+<div class="cards prices">${cheapest.map((plan) => planCard(plan, months))}</div>
 <p><a href="${PANEL_PATHS.plans}">All plans, regions, and availability</a></p>`,
     'plans',
   );
 }
 
-function planCard(plan: SoldPlan): Html {
-  const longest = CYCLE_MONTHS.at(-1) ?? 12;
-  const lowest = plan.prices.find(({ months }) => months === longest)?.month ?? plan.price_usd_month;
-  return html`<a class="card" href="${resourcePath(PANEL_PATHS.plans, plan.id)}"><strong>${plan.id}</strong>
-<span class="price">${usd(plan.price_usd_month)}/mo</span>
-<span>${usd(lowest)}/mo, paid for ${longest} months</span>
-<span>${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}, ${formatMemory(plan)} memory</span>
-<span>${formatDisk(plan)} NVMe, ${formatTraffic(plan)} traffic per month</span></a>\n`;
+function regionsSection({ regions, allPlans, components }: HomeData): Html | null {
+  if (regions.length === 0) return null;
+  const measured = new Map(components.map((one) => [one.component, one]));
+  const cards = regions.map((region) =>
+    regionCard(region, allPlans, measured.get(regionComponent(region.id))),
+  );
+  return section(
+    'Regions',
+    html`<div class="cards prices">${cards}</div>
+<p><a href="${PANEL_PATHS.status}">Status, and availability of the last 90 days</a></p>`,
+  );
+}
+
+/** Such as `2`, or `2, 6 from $1,000.00`. */
+function formatConfirmations(code: string): string {
+  const [[, least] = [0, 1], ...steps] = [...getCoin(code).confirmations].sort(([a], [b]) => a - b);
+  return [String(least), ...steps.map(([fromUsd, count]) => `${count} from ${usd(fromUsd)}`)].join(', ');
 }
 
 const HOW_IT_WORKS = html`<ol class="steps">
@@ -93,14 +106,20 @@ For AI assistants, <a href="${DOCS_PATHS.llms}">llms.txt</a> lists the docs.
 <a href="${DOCS_PATHS.guides}/getting-started">Deploy your first server, step by step</a>.</p>`;
 
 function paymentSection({ coins: acceptedCoins, rateLockMinutes, graceDays }: HomeData): Html {
-  const coins = acceptedCoins.map(
-    ({ code, network }) => html`<li><strong>${coinUnit(code)}</strong> on ${network}</li>\n`,
-  );
+  const coins = acceptedCoins.map(({ code, network }) => [
+    html`${coinName(code)} <span class="soft">${coinUnit(code)}</span>`,
+    network,
+    formatConfirmations(code),
+  ]);
   return html`<p>You prepay from a balance in US dollars. We can never charge more than your balance, and
 you can’t owe us money.</p>
 <div class="columns"><div>
 <h3>Coins</h3>
-${coins.length > 0 ? html`<ul>${coins}</ul>` : html`<p>No coins are accepted right now.</p>`}
+${
+  coins.length > 0
+    ? table({ caption: 'Coins', columns: ['Coin', 'Network', 'Confirmations'], rows: coins })
+    : html`<p>No coins are accepted right now.</p>`
+}
 <p>The exchange rate is locked for ${rateLockMinutes} minutes. We credit what you send, even if it is less
 or more than requested, split, or late.</p>
 </div><div>
@@ -145,14 +164,19 @@ function privacySection({ regions }: HomeData): Html {
     const page = resourcePath(PANEL_PATHS.regions, region.id);
     return html`<li><a href="${page}">${region.name}</a>: ${copyable(region.tor_onion ?? '')}</li>\n`;
   });
-  return html`<ul>
-<li>We never ask for a name, a phone number, or an ID document.</li>
-<li>We don’t store IP addresses in our database or logs. For each change to your
-account, we record only the country that it came from.</li>
-<li>The panel works without JavaScript and images, in Tor Browser’s safest mode, and loads nothing from
-other sites.</li>
-<li>Add an OpenPGP key to encrypt all emails to you. Turn on one-time codes to protect your sign-in.</li>
-</ul>
+  return html`<ol class="six">
+<li><strong>No identity check.</strong> We never ask for a name, a phone number, or an ID document.</li>
+<li><strong>No IP addresses.</strong> We don’t store IP addresses in our database or logs. For each change
+to your account, we record only the country that it came from.</li>
+<li><strong>No payment provider.</strong> You pay to an address that is reserved for you. No card, bank, or
+exchange account is involved on our side.</li>
+<li><strong>No trackers.</strong> The panel loads nothing from other sites, and works without JavaScript and
+images, in Tor Browser’s safest mode.</li>
+<li><strong>No leftovers.</strong> Root passwords and user data are deleted once a server is installed, and
+your personal data when you delete your account.</li>
+<li><strong>Your keys.</strong> Add an OpenPGP key to encrypt all emails to you, and passkeys or one-time
+codes to protect your sign-in.</li>
+</ol>
 <h3>Data retention</h3>
 ${table({ caption: 'Data retention', columns: ['Data', 'Retention'], rows: RETENTION_ROWS })}
 ${

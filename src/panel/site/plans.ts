@@ -13,6 +13,8 @@ export interface CyclePrice {
   readonly months: CycleMonths;
   readonly total: number;
   readonly month: number;
+  /** How much less it is than paying by month for as long. */
+  readonly saving: number;
 }
 
 export interface SoldPlan extends Plan {

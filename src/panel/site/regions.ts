@@ -5,12 +5,13 @@ import type { Region } from '../../spec/schemas/plan.ts';
 import { copyable, detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { countryName, flag } from './flags.ts';
 import { type OrderingClosed, planLink, regionLink, type SoldPlan, stockCell, TYPE_NAMES } from './plans.ts';
 
 export function regionsView({ regions }: { readonly regions: readonly Region[] }): View {
   const rows = regions.map((region) => [
     regionLink(region),
-    countryName(region.country),
+    html`${flag(region.country)} ${countryName(region.country)}`,
     html`<code>${region.id}</code>`,
     availabilityBadge(region),
   ]);
@@ -50,7 +51,7 @@ export function regionView(data: {
       }</p>`
     }
 ${detailList([
-  ['Country', html`${countryName(region.country)} (${region.country})`],
+  ['Country', html`${flag(region.country)} ${countryName(region.country)} (${region.country})`],
   ['Code', html`<code>${region.id}</code>`],
   ['Point of presence', html`<code>${region.pop_id}</code>`],
   ['Availability', availabilityBadge(region)],
@@ -87,10 +88,4 @@ function availabilityBadge({ available }: Region): Html {
 function describePool(left: number): string {
   if (left === 0) return 'None available';
   return left < LIMITS.ipv4PoolWarning ? 'Few available' : 'Available';
-}
-
-const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
-
-function countryName(code: string): string {
-  return COUNTRIES.of(code) ?? code;
 }

@@ -1,18 +1,26 @@
-/** Pages with the operator's own text: terms of service and contact. */
+/** Pages with the operator's own text: terms of service, privacy policy, and contact. */
 
+import { PANEL_PATHS } from '../../spec/paths.ts';
 import { markdown } from '../docs/markdown.ts';
 import { emptyState } from '../parts/components.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 
 const NOT_PROVIDED = 'Not available yet.';
 
 export function termsView({ terms }: { readonly terms: string | null }): View {
-  const text = terms === null ? null : markdown(terms);
-  return {
-    title: text?.title ?? 'Terms of service',
-    body: text?.body ?? emptyState(NOT_PROVIDED, 'We haven’t published our terms of service.'),
-  };
+  return textView(terms, 'Terms of service', 'We haven’t published our terms of service.');
+}
+
+export function privacyView({ privacy }: { readonly privacy: string | null }): View {
+  const summary = html`We haven’t published a privacy policy. <a
+href="${PANEL_PATHS.home}#privacy">What we store</a>`;
+  return textView(privacy, 'Privacy policy', summary);
+}
+
+function textView(own: string | null, title: string, missing: HtmlValue): View {
+  const text = own === null ? null : markdown(own);
+  return { title: text?.title ?? title, body: text?.body ?? emptyState(NOT_PROVIDED, missing) };
 }
 
 export function contactView({ contact }: { readonly contact: string | null }): View {

@@ -1,12 +1,15 @@
 /** The public status page. */
 import { getCoin as coinOf } from '../../spec/coins.ts';
-import { PANEL_PATHS } from '../../spec/paths.ts';
+import { PANEL_PATHS, STATUS_PATHS } from '../../spec/paths.ts';
+import { type PublicIncident, regionComponent } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import type { SwitchName } from '../../spec/switches.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { capacityBadge, componentList, deployTime, type MeasuredComponent } from './availability.ts';
+import { incidentArticle } from './incidents.ts';
 import { regionLink } from './plans.ts';
 
 /** A maintenance window that has not ended. */
@@ -20,6 +23,9 @@ export interface StatusWindow {
 }
 
 interface StatusData {
+  readonly components: readonly MeasuredComponent[];
+  /** In progress, or planned. */
+  readonly incidents: readonly PublicIncident[];
   readonly windows: readonly StatusWindow[];
   /** Switches that are off. `reason` is set only if customers may see it. */
   readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
@@ -43,25 +49,42 @@ const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
 };
 
 export function statusView(data: StatusData): View {
-  const { windows, switchedOff } = data;
+  const { windows, switchedOff, incidents } = data;
+  const names = new Map(data.regions.map(({ id, name }) => [id, name]));
   const open = windows.filter((window) => window.isActive);
   // A coin that this host does not accept is normal; accepting none at all is not.
   const late =
     data.coins.some((coin) => coin.taken && (coin.late || coin.unpriced)) ||
     !data.coins.some((coin) => coin.taken);
-  const isNormal = open.length === 0 && switchedOff.length === 0 && !late;
+  const isAnnounced = incidents.some(({ state }) => state !== 'scheduled');
+  const isNormal =
+    !isAnnounced &&
+    data.components.every(({ lost }) => lost === null || lost === 0) &&
+    open.length === 0 &&
+    switchedOff.length === 0 &&
+    !late;
   return {
     title: 'Status',
     section: 'status',
+    feed: STATUS_PATHS.feed,
     body: html`<p>${
       isNormal
         ? statusBadge('All systems operational', 'good')
         : statusBadge('Some systems are affected. See below.', 'busy')
     } <span class="soft">As of ${time(data.now)}</span></p>
-${section('Maintenance', maintenance(windows))}
+${incidents.map((incident) => incidentArticle(incident, names))}
+${
+  data.components.length > 0 &&
+  section('Availability', componentList(data.components, names, data.now), 'availability')
+}
+${
+  (windows.length > 0 || !incidents.some(({ kind }) => kind === 'maintenance')) &&
+  section('Maintenance', maintenance(windows))
+}
 ${switchedOff.length > 0 && section('Paused services', switches(data))}
 ${section('Regions', regions(data))}
-${section('Coins', coins(data))}`,
+${section('Coins', coins(data))}
+<p><a href="${STATUS_PATHS.history}">History</a> · <a href="${STATUS_PATHS.feed}">Atom feed</a></p>`,
   };
 }
 
@@ -87,15 +110,22 @@ function switches({ switchedOff }: StatusData): Html {
   return html`<ul>${items}</ul>`;
 }
 
-function regions({ regions: rows }: StatusData): Html {
+function regions({ regions: rows, components }: StatusData): Html {
+  const measured = new Map(components.map((one) => [one.component, one]));
   if (rows.length === 0) return emptyState('No regions yet.', 'Regions are listed here once they open.');
   return html`${table({
     caption: 'New servers by region',
-    columns: ['Region', 'New servers'],
-    rows: rows.map((region) => [
-      regionLink(region),
-      region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
-    ]),
+    columns: ['Region', 'New servers', 'Hosts', 'Capacity', 'Time to deploy'],
+    rows: rows.map((region) => {
+      const own = measured.get(regionComponent(region.id));
+      return [
+        regionLink(region),
+        region.available ? statusBadge('available', 'good') : statusBadge('sold out'),
+        own ? `${own.hosts_up} of ${own.hosts} reachable` : '–',
+        (own && capacityBadge(own)) ?? '–',
+        (own && deployTime(own)) ?? '–',
+      ];
+    }),
   })}
 <p><a href="${PANEL_PATHS.plans}">Availability by plan and region</a></p>`;
 }

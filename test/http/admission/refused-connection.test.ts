@@ -6,8 +6,10 @@ import { after, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { LoadGate } from '../../../src/http/admission/load-gate.ts';
 import { guardServer } from '../../../src/http/admission/overload.ts';
+import { assetsOf, brandOf } from '../../../src/http/panel/assets.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
+import { PLAIN_SITE } from '../http-world.ts';
 
 const READ = 'GET /v1/servers HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n';
 const HELD = 'GET /v1/held HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -60,7 +62,7 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
     guardServer(server, new LoadGate({ targetMs: 100, requestsMax: 1 }), {
       newRequestId: () => formatId('request', newId(new Date())),
       log: createLogger('silent'),
-      site: { name: 'Test', sandbox: true },
+      site: { brand: brandOf('Test', PLAIN_SITE), assets: assetsOf(PLAIN_SITE), sandbox: true },
     });
     server.on('request', ({ method, url }) => parsed.push(`${method} ${url}`));
     server.on('connection', (socket) => {

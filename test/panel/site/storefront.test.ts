@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { readTerms } from '../../../src/compose/terms.ts';
-import { loadConfig } from '../../../src/config.ts';
+import { measureAvailability } from '../../../src/domain/health/availability.ts';
 import { setSwitch } from '../../../src/domain/rules/switches.ts';
+import { flag } from '../../../src/panel/site/flags.ts';
 import { contactView, termsView } from '../../../src/panel/site/site.ts';
 import { BONUS_TIERS_USD, CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS } from '../../../src/spec/limits.ts';
 import { type HttpWorld, startHttpWorld } from '../../http/http-world.ts';
@@ -38,6 +36,49 @@ describe('the front page', () => {
     }
     assert.match(response.text, /href="\/plans\/s1"[\s\S]*\$7\.35/);
     assert.match(response.text, /This is a sandbox[\s\S]*<details>[\s\S]*\/sandbox\/payments/);
+  });
+
+  it('the front page switches between prices by month and by year, with the exact saving', async () => {
+    const monthly = await readText('/');
+    assert.match(monthly, /<a href="\/#plans" aria-current="true">Monthly<\/a>/);
+    assert.match(monthly, /<strong>s1<\/strong> <span class="price">\$7\.35\/mo<\/span>/);
+    const yearly = await readText('/?months=12');
+    assert.match(yearly, /<a href="\/\?months=12#plans" aria-current="true">Yearly<\/a>/);
+    assert.match(
+      yearly,
+      /<span class="price">\$3\.68\/mo<\/span> <span>\$44\.10 for 12 months, <b>save \$44\.10<\/b>/,
+    );
+    assert.match(await readText('/?months=7'), /aria-current="true">Monthly/);
+  });
+
+  it('the front page shows regions with flags, stock, and measurements once there are some', async () => {
+    const before = await readText('/');
+    assert.match(before, /<span class="flag vertical flag-fr" aria-hidden="true"><\/span> Paris<\/strong>/);
+    assert.match(before, /Paris<\/strong>.*?plans in stock, from \$\d/);
+    assert.doesNotMatch(before, /hosts reachable/);
+    await world.db.run(
+      'insert into host_facts (host_id, seen_at, latency_ms) select id, now(), 1 from hosts',
+    );
+    await measureAvailability(world.service);
+    assert.match(await readText('/'), /Paris<\/strong>.*?(\d+) of \1 hosts reachable/);
+  });
+
+  it('a country without a drawn flag has its code, and every drawn flag has colors', () => {
+    assert.equal(flag('US').text, '<span class="flag" aria-hidden="true">US</span>');
+    const css = readFileSync(new URL('../../../src/panel/style.css', import.meta.url), 'utf8');
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+    for (const code of letters.flatMap((one) => letters.map((other) => one + other))) {
+      const [, name] = /flag-(\w+)/.exec(flag(code).text) ?? [];
+      if (name !== undefined) assert.ok(css.includes(`.flag-${name}`), name);
+    }
+  });
+
+  it('the front page shows coins with networks and confirmations, and privacy in six lines', async () => {
+    const text = await readText('/');
+    assert.match(text, /Bitcoin <span class="soft">BTC<\/span><\/th><td[^>]*>Bitcoin<\/td><td[^>]*>\d/);
+    const [, list = ''] = /<ol class="six">(.*?)<\/ol>/.exec(text) ?? [];
+    assert.equal(list.match(/<li>/g)?.length, 6);
+    assert.ok(Buffer.byteLength(text) < 60_000);
   });
 
   it('the front page never echoes an invalid Host header', async () => {
@@ -173,25 +214,6 @@ describe('terms and contact', () => {
     ]) {
       assert.ok(!/<a |<b>/.test(html(text)), text);
     }
-  });
-
-  it('terms and contact are read from settings at start', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'skerry-terms-'));
-    const file = join(folder, 'terms.md');
-    const terms = () => readTerms(loadConfig({ SKERRY_TERMS_FILE: file }));
-    assert.throws(terms, /^OperatorError: SKERRY_TERMS_FILE: not a readable Markdown file/);
-    for (const bad of ['', 'x'.repeat(256 * 1024 + 1)]) {
-      writeFileSync(file, bad);
-      assert.throws(terms, /SKERRY_TERMS_FILE/);
-    }
-    writeFileSync(file, '# Ours\n');
-    assert.equal(terms(), '# Ours\n');
-    assert.equal(readTerms(loadConfig({})), null);
-    assert.throws(
-      () => loadConfig({ SKERRY_CONTACT: 'a\nb' }),
-      /^ConfigError: SKERRY_CONTACT: must be one line/,
-    );
-    rmSync(folder, { recursive: true });
   });
 });
 

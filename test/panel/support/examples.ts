@@ -45,7 +45,10 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/regions': singleExample('regions', '/regions'),
   '/regions/{id}': singleExample('region', '/regions/par'),
   '/status': singleExample('status', '/status'),
+  '/status/history': singleExample('status-history', '/status/history'),
+  '/status/incidents/{id}': ({ incident }) => [['incident', `/status/incidents/${incident}`]],
   '/terms': singleExample('terms', '/terms'),
+  '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],

@@ -2,6 +2,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createIncident } from '../../../src/domain/health/incidents.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LINK_PATHS } from '../../../src/spec/paths.ts';
 import { isoFile } from '../../support/iso.ts';
 import { PanelClient } from '../../support/panel-client.ts';
@@ -25,6 +27,7 @@ export interface Estate extends Servers, Resources {
   readonly token: string;
   readonly action: string;
   readonly auditEvent: string;
+  readonly incident: string;
   /** Paths of emailed links. */
   readonly links: { readonly confirm: string; readonly reset: string };
 }
@@ -57,6 +60,7 @@ export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<
     SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true',
     SKERRY_WEBHOOK_CA_FILE: caFile,
     SKERRY_TERMS_FILE: termsFile,
+    SKERRY_PRIVACY_FILE: termsFile,
     SKERRY_CONTACT: 'help@skerry.example',
   });
   const close = async () => {
@@ -116,9 +120,21 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
   const [{ id: action }] = expectSuccess(await api.get('/actions?page_size=1')).data;
   const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
-  const shown = { action, alert, auditEvent };
+  const shown = { action, alert, auditEvent, incident: await makeIncident(world) };
   const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, ...shown, links };
   return { session, panel, api, estate };
+}
+
+/** Maintenance that begins after all tests, so that no page reports an incident. */
+async function makeIncident({ opened: { service } }: World): Promise<string> {
+  const from = new Date(service.clock.now().getTime() + 30 * DAY_MS);
+  return await createIncident(service, {
+    title: 'New storage in Paris',
+    text: 'We replace disks.\nServers keep running.',
+    components: ['region:par'],
+    state: 'investigating',
+    planned: { from, until: new Date(from.getTime() + DAY_MS) },
+  });
 }
 
 async function makeWebhooks(api: V1Client, receiver: WebhookReceiver) {

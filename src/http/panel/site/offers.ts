@@ -44,11 +44,16 @@ export function toSoldPlan(service: Service, plan: Plan, soldByPlan: readonly st
   return { ...plan, prices: cyclePrices(plan), sold_in: soldByPlan, on_request: onRequest };
 }
 
-function cyclePrices({ cycles }: Plan): CyclePrice[] {
+function cyclePrices({ cycles, price_usd_month: monthly }: Plan): CyclePrice[] {
   return cycles.map(({ billing_months: months, price_usd: total }) => {
-    const cents = parseUnits(total.toFixed(2), 2) ?? 0n;
-    return { months, total, month: centsToUsd(mulDiv(cents, 1n, BigInt(months), 'half_up')) };
+    const cents = usdToCents(total);
+    const month = centsToUsd(mulDiv(cents, 1n, BigInt(months), 'half_up'));
+    return { months, total, month, saving: centsToUsd(usdToCents(monthly) * BigInt(months) - cents) };
   });
+}
+
+function usdToCents(amount: number): bigint {
+  return parseUnits(amount.toFixed(2), 2) ?? 0n;
 }
 
 /** Whether orders are closed. A closure of the whole service is shown in the frame of every page instead. */

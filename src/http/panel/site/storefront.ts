@@ -1,44 +1,22 @@
-/** Public pages: the offers, the service's status, and the operator's own texts. */
+/** Public pages: the offers, and the operator's own texts. */
 import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
-import { readSwitches, type SwitchState } from '../../../domain/rules/switches.ts';
-import { listCoins, readCoins } from '../../../domain/topups/offer.ts';
+import { readAvailability } from '../../../domain/health/availability.ts';
+import { listCoins } from '../../../domain/topups/offer.ts';
 import { fail } from '../../../kernel/fail.ts';
-import { formatRfc3339 } from '../../../kernel/time.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';
+import { SWITCH_MONTHS } from '../../../panel/site/offer-cards.ts';
 import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts';
 import { regionsView, regionView } from '../../../panel/site/regions.ts';
-import { contactView, termsView } from '../../../panel/site/site.ts';
-import { type StatusWindow, statusView } from '../../../panel/site/status.ts';
+import { contactView, privacyView, termsView } from '../../../panel/site/site.ts';
 import { styleguideView } from '../../../panel/site/styleguide.ts';
 import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { PANEL_PATHS, STYLEGUIDE_PATH } from '../../../spec/paths.ts';
 import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
-import { SWITCHES } from '../../../spec/switches.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';
-import type { RulesCache } from '../../settings.ts';
-import { ROUTES } from '../../v1/routes.ts';
+import type { SitePage } from '../../settings.ts';
 import { type PageContext, type PanelPage, page } from '../page-types.ts';
 import { readOffers, readOrderingClosed, readRegions, toSoldPlan } from './offers.ts';
-
-type MaintenanceWindows = Awaited<ReturnType<RulesCache['read']>>['windows'];
-
-/** Maintenance windows, switches, regions, and coins. */
-const STATUS_PAGE: PanelPage = {
-  path: PANEL_PATHS.status,
-  access: 'anyone',
-  render: async ({ edge, service }) => {
-    const now = service.clock.now();
-    const { windows } = await edge.rules.read();
-    return statusView({
-      windows: upcomingWindows(windows, now),
-      switchedOff: (await readSwitches(service)).filter(({ on }) => !on).map(toSwitchedOff),
-      regions: await readRegions(service),
-      coins: await readCoins(service),
-      now: formatRfc3339(now),
-    });
-  },
-};
 
 export const STOREFRONT_PAGES: readonly PanelPage[] = [
   {
@@ -97,16 +75,22 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       });
     },
   }),
-  STATUS_PAGE,
   {
     path: PANEL_PATHS.terms,
     access: 'anyone',
-    render: ({ edge }) => termsView({ terms: edge.settings.terms }),
+    redirect: ({ edge }) => urlOf(edge.settings.site.terms),
+    render: ({ edge }) => termsView({ terms: textOf(edge.settings.site.terms) }),
+  },
+  {
+    path: PANEL_PATHS.privacy,
+    access: 'anyone',
+    redirect: ({ edge }) => urlOf(edge.settings.site.privacy),
+    render: ({ edge }) => privacyView({ privacy: textOf(edge.settings.site.privacy) }),
   },
   {
     path: PANEL_PATHS.contact,
     access: 'anyone',
-    render: ({ edge }) => contactView({ contact: edge.settings.contact }),
+    render: ({ edge }) => contactView({ contact: edge.settings.site.contact }),
   },
   {
     path: STYLEGUIDE_PATH,
@@ -115,6 +99,14 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       service.settings.mode === 'sandbox' ? styleguideView(forms) : fail('not_found'),
   },
 ];
+
+function urlOf(own: SitePage | null): string | null {
+  return own !== null && 'url' in own ? own.url : null;
+}
+
+function textOf(own: SitePage | null): string | null {
+  return own !== null && 'text' in own ? own.text : null;
+}
 
 async function loadHomeData(context: PageContext): Promise<HomeData> {
   const { service, edge } = context;
@@ -126,7 +118,10 @@ async function loadHomeData(context: PageContext): Promise<HomeData> {
     plans: PLAN_CATEGORIES.flatMap((category) =>
       cheapest(plans.filter((plan) => plan.category === category)),
     ),
+    months: SWITCH_MONTHS.find((months) => String(months) === field(context.query, 'months')) ?? 1,
+    allPlans: plans,
     regions,
+    components: await readAvailability(service, { withDays: false }),
     coins: listCoins(service).filter(({ open }) => open),
     signedIn: context.signedIn !== null,
     rateLockMinutes: service.settings.rateLockMinutes,
@@ -146,27 +141,4 @@ function parseCategory(text: string): string {
 function parseMonths(text: string): CycleMonths {
   const months = Number(text);
   return isCycleMonths(months) ? months : 1;
-}
-
-function upcomingWindows(windows: MaintenanceWindows, now: Date): StatusWindow[] {
-  return windows
-    .filter(({ ends_at }) => now < ends_at)
-    .map((window) => ({
-      affected: window.operation === null ? null : describeOperation(window.operation),
-      from: formatRfc3339(window.starts_at),
-      until: formatRfc3339(window.ends_at),
-      isActive: window.starts_at <= now,
-      reason: window.reason,
-    }));
-}
-
-function describeOperation(operation: string): string {
-  return ROUTES.find(({ id }) => id === operation)?.summary ?? operation;
-}
-
-/**
- * Shows the reason for switches that block customers' operations. Other reasons are internal to the operator.
- */
-function toSwitchedOff({ name, reason }: SwitchState) {
-  return { name, reason: SWITCHES[name].blockedOperations.length > 0 ? reason : null };
 }

@@ -1,14 +1,14 @@
 /** `doctor`: whether this machine and these settings can sell servers. `status`: how the service is doing. */
 import type { Command } from 'commander';
-import { checkReverseDns } from '../domain/dns/check.ts';
-import { examineInventory, sumPromised } from '../domain/health/doctor.ts';
-import { type Finding, readStatus } from '../domain/health/status.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
-import type { ExpectedResources, HostFinding } from '../ports/compute.ts';
-import { checkChains, checkRates } from './chains.ts';
-import type { OperatorContext, OperatorResources } from './context.ts';
-import { reportFindings } from './format/findings.ts';
-import { checkSettings } from './going-live.ts';
+import { checkReverseDns } from '../../domain/dns/check.ts';
+import { examineInventory, sumPromised } from '../../domain/health/doctor.ts';
+import { type Finding, readStatus } from '../../domain/health/status.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { ExpectedResources, HostFinding } from '../../ports/compute.ts';
+import { checkChains, checkRates } from '../chains.ts';
+import type { OperatorContext, OperatorResources } from '../context.ts';
+import { reportFindings } from '../format/findings.ts';
+import { checkSettings } from '../going-live.ts';
 
 export interface DoctorOptions {
   readonly resources: OperatorResources;
