@@ -23,6 +23,7 @@ function loadAsset(file: string, type: string): Asset {
 const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
 const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
 const LIVE = loadAsset('live.js', 'text/javascript; charset=utf-8');
+const CHARTS = loadAsset('charts.js', 'text/javascript; charset=utf-8');
 const PASSKEYS = loadAsset('passkeys.js', 'text/javascript; charset=utf-8');
 
 /** Their paths. */
@@ -30,11 +31,12 @@ export const ASSETS = {
   style: STYLE.path,
   script: SCRIPT.path,
   live: LIVE.path,
+  charts: CHARTS.path,
   passkeys: PASSKEYS.path,
 } as const;
 
 export function registerAssets(scope: FastifyInstance): void {
-  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, PASSKEYS]) {
+  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, CHARTS, PASSKEYS]) {
     scope.get(path, (_request, reply) => {
       reply
         .headers({
