@@ -286,8 +286,8 @@ describe('the other pages of a server', () => {
 
   it('the overview shows the load of the last hour, and the transfer of the month', async () => {
     const { text } = await panel.open(page);
-    assert.match(textOf(text), /Last hour CPU [\d.]+% Memory [\d.]+\u00a0MiB Network .*inbound, .*outbound/);
-    assert.match(textOf(text), /Transfer this month \d\.\d\d of \d+\u00a0TiB/);
+    assert.match(textOf(text), /Last hour CPU [\d.]+% Memory [\d.]+ MiB Network .*inbound, .*outbound/);
+    assert.match(textOf(text), /Transfer this month \d\.\d\d of \d+ TiB/);
     const [, source = ''] = /src="([^"]+network.png[^"]+)"/.exec(text) ?? [];
     const place = new URL(source.replaceAll('&#38;', '&'), world.url);
     const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
