@@ -24,6 +24,7 @@ const STYLE = loadAsset('style.css', 'text/css; charset=utf-8');
 const SCRIPT = loadAsset('enhance.js', 'text/javascript; charset=utf-8');
 const LIVE = loadAsset('live.js', 'text/javascript; charset=utf-8');
 const CHARTS = loadAsset('charts.js', 'text/javascript; charset=utf-8');
+const UPLOAD = loadAsset('upload.js', 'text/javascript; charset=utf-8');
 const PASSKEYS = loadAsset('passkeys.js', 'text/javascript; charset=utf-8');
 
 /** Their paths. */
@@ -32,11 +33,12 @@ export const ASSETS = {
   script: SCRIPT.path,
   live: LIVE.path,
   charts: CHARTS.path,
+  upload: UPLOAD.path,
   passkeys: PASSKEYS.path,
 } as const;
 
 export function registerAssets(scope: FastifyInstance): void {
-  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, CHARTS, PASSKEYS]) {
+  for (const { path, type, bytes } of [STYLE, SCRIPT, LIVE, CHARTS, UPLOAD, PASSKEYS]) {
     scope.get(path, (_request, reply) => {
       reply
         .headers({

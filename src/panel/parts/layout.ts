@@ -34,8 +34,8 @@ export interface View {
   readonly scripts?: readonly PageScript[];
 }
 
-/** `passkeys` shows buttons, and `charts` adds a crosshair to pictures. */
-export type PageScript = 'passkeys' | 'charts';
+/** `passkeys` shows buttons, `charts` adds a crosshair to pictures, and `upload` shows progress. */
+export type PageScript = 'passkeys' | 'charts' | 'upload';
 
 /** The top of a resource's page: its state at a glance, and the main action. */
 interface PageHeader {
