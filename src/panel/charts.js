@@ -1,5 +1,5 @@
-// Charts with a crosshair: the values at the pointer, at a touch, or at the place that the arrow keys move to.
-// The picture stays as it is. Its values are fetched when they are first needed.
+// Charts with a crosshair: the values at the pointer, at a touch, or where the arrow keys move to. The
+// picture stays as it is. Its values are fetched when they are first needed.
 {
   const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 
@@ -52,7 +52,8 @@
       area.classList.add('shown');
       area.setAttribute('aria-valuemax', String(moments.length - 1));
       area.setAttribute('aria-valuenow', String(place));
-      area.setAttribute('aria-valuetext', `${time}: ${names.map((name, n) => `${name} ${texts[n]}`).join(', ')}`);
+      const spoken = names.map((name, series) => `${name} ${texts[series]}`);
+      area.setAttribute('aria-valuetext', `${time}: ${spoken.join(', ')}`);
     }
 
     function hide() {

@@ -100,6 +100,8 @@
       if (shown.get(name) === textOf(fresh)) waiting.delete(name);
       else changed.set(name, document.importNode(fresh, true));
     }
+    // Chromium never frees a parsed page with a source for a color scheme.
+    for (const source of page.querySelectorAll('source')) source.remove();
     await loadPictures([...changed.values()]);
     for (const [name, fresh] of changed) waiting.set(name, fresh);
     replaceWaiting();

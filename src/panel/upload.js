@@ -91,7 +91,8 @@
       // Refused: the page says why.
       stop();
       document.querySelector('#content').replaceWith(document.importNode(content, true));
-      document.querySelector('#content .banner.fault, #content .problem')?.scrollIntoView({ block: 'center' });
+      const problem = document.querySelector('#content .banner.fault, #content .problem');
+      problem?.scrollIntoView({ block: 'center' });
     });
     request.addEventListener('error', () => {
       const { sent } = samples.at(-1);
@@ -107,7 +108,8 @@
   // `enhance.js` has prevented a second click.
   document.addEventListener('submit', (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.enctype !== 'multipart/form-data' || !form.elements.file?.files[0]) return;
+    const hasFile = form.enctype === 'multipart/form-data' && form.elements.file?.files.length > 0;
+    if (event.defaultPrevented || !hasFile) return;
     event.preventDefault();
     upload(form);
   });

@@ -1,4 +1,4 @@
-/** The values of a chart at each of its times, as text, for the script that shows them next to a crosshair. */
+/** The values of a chart at each of its times, for the script that shows them next to a crosshair. */
 import { formatAmount, formatDateTime } from './axes.ts';
 import { type LineChart, layOutChart } from './plot.ts';
 

@@ -130,7 +130,8 @@ function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
   const every = autoRefresh && html` data-every="${autoRefresh.intervalS}"`;
   const values = live.valuesEveryS && html` data-values-every="${live.valuesEveryS}"`;
   return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}"
-data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}${values}></script>`;
+data-url="${live.url}" data-seq="${live.seq}"
+data-about="${live.about.join(' ')}"${every}${values}></script>`;
 }
 
 function masthead({ account, site, sandbox }: Frame): Html {

@@ -6,7 +6,7 @@ import { section } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import { type ChartName, chartPicture, chartsEnd, type Period, serverChart } from './metrics.ts';
 
-/** Whoever watches by the minute opens the metrics. */
+/** The page of metrics is updated by the minute. */
 export const LOAD_EVERY_S = 120;
 /** Its step has points for the last hour. */
 export const LOAD_PERIOD: Period = '1h';

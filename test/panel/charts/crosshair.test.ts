@@ -47,7 +47,7 @@ describe('a chart in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     await area.hover({ position: { x: width / 2, y: height / 2 } });
     const box = area.locator('.graph-box');
     await box.waitFor();
-    const values = /^\w+ \d+, \d\d:\d\d UTCinbound [\d.]+ \w+\/soutbound [\d.]+ \w+\/s$/;
+    const values = /^\w+ \d+, \d\d:\d\d UTCinbound [\d.]+ \w+\/s\s?outbound [\d.]+ \w+\/s$/;
     const middle = (await box.textContent()) ?? '';
     assert.match(middle, values);
     await area.hover({ position: { x: width / 4, y: height / 2 } });

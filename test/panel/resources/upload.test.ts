@@ -74,7 +74,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     await page.waitForURL(/\/images\/custom_\w+\?done=image_uploaded$/);
   });
 
-  it('a refused file is explained next to its field, and a canceled one leaves the form as it was', async () => {
+  it('a refused file is explained next to its field, and a canceled one keeps the form', async () => {
     await using page = await chromium.page();
     await open(page);
     const limit = await throttle(page);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
-import type { ChartValues } from '../../../src/panel/charts/values.ts';
 import { PATTERNS } from '../../../src/spec/patterns.ts';
 import { PanelClient, problemOf, refreshOf, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
@@ -258,41 +257,6 @@ describe('the other pages of a server', () => {
     await act('/settings', 'change', { auto_renew: 'on' });
     const after = (await api.get(`/servers/${id}`)).body;
     assert.deepEqual([after.tags, after.labels, after.auto_renew], [odd.tags, odd.labels, true]);
-  });
-
-  it('metrics are shown as charts and as a table, and only the owner can load the charts', async () => {
-    await world.advance(7_200);
-    const metrics = await panel.open(`${page}/metrics?period=7d`);
-    assert.match(metrics.text, /alt="CPU, .* maximum [^"]*\."/);
-    assert.match(textOf(metrics.text), /6-hour averages, newest first From CPU Memory Read/);
-    const fine = await panel.open(`${page}/metrics?period=1h`);
-    assert.match(textOf(fine.text), /2-minute averages, newest first From CPU/);
-    for (const [, source = ''] of metrics.text.matchAll(/<img class="chart" src="([^"]+)"/g)) {
-      const place = new URL(source.replaceAll('&#38;', '&'), world.url);
-      const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
-      assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png']);
-      assert.equal(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4), 'PNG');
-      assert.equal((await fetch(place)).status, 404);
-    }
-    const [, source = ''] = /data-values="([^"]+)"/.exec(fine.text) ?? [];
-    const place = new URL(source.replaceAll('&#38;', '&'), world.url);
-    const response = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
-    const { names, moments } = (await response.json()) as ChartValues;
-    assert.deepEqual(names, ['used']);
-    assert.ok(moments.length > 30);
-    assert.match(moments.at(-1)?.texts[0] ?? '', /^[\d.]+%$/);
-    assert.equal((await fetch(place)).status, 404);
-  });
-
-  it('the overview shows the load of the last hour, and the transfer of the month', async () => {
-    const { text } = await panel.open(page);
-    assert.match(textOf(text), /Last hour CPU [\d.]+% Memory [\d.]+ MiB Network .*inbound, .*outbound/);
-    assert.match(textOf(text), /Transfer this month \d\.\d\d of \d+ TiB/);
-    const [, source = ''] = /src="([^"]+network.png[^"]+)"/.exec(text) ?? [];
-    const place = new URL(source.replaceAll('&#38;', '&'), world.url);
-    const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
-    // The header of a PNG has its width.
-    assert.equal(Buffer.from(await picture.arrayBuffer()).readUInt32BE(16), 240);
   });
 
   it('a server is deleted only if its name is entered, after a warning', async () => {
