@@ -16,6 +16,8 @@ import { benchDeploy } from './deploy.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
+import { benchLiveMemory } from './live-memory.ts';
+import { benchLivePages } from './live-pages.ts';
 import { benchOverload } from './overload.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
@@ -45,6 +47,8 @@ try {
     benchHosts,
     benchLists,
     benchLive,
+    benchLivePages,
+    benchLiveMemory,
     benchRetain,
     benchRenew,
     benchCustomerYear,
