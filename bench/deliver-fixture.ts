@@ -5,21 +5,22 @@ import { fanOutEvents } from '../src/domain/events/fan-out.ts';
 import { newId, newPublicNumber } from '../src/kernel/ids.ts';
 import { createLogger } from '../src/kernel/logger.ts';
 import type { KeyRing } from '../src/kernel/secrets.ts';
+import type { Sql } from '../src/kernel/sql.ts';
 import { SEALED } from '../src/spec/sealed.ts';
 import type { OpenDatabase } from '../src/store/db.ts';
 
 /** The size of a typical server event. */
 export const SAMPLE_SERVER = {
-  id: 'srv_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  id: 'srv_aaaqk3m7qzb5x2l6v4t7n7wyja',
   object: 'server',
   name: 'web-1',
   status: 'running',
   plan: 's1',
   region: 'par',
-  image: 'img_aaaqk3m7qzb5x2l6v4t7n8wyja',
+  image: 'img_aaaqk3m7qzb5x2l6v4t7n7wyja',
   ipv4: { address: '198.51.100.7', gateway: '198.51.100.1', rdns: null },
   ipv6: { address: '2001:db8:1:2::1', prefix: '2001:db8:1:2::/64', rdns: null },
-  ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n8wyja'],
+  ssh_keys: ['k_aaaqk3m7qzb5x2l6v4t7n7wyja'],
   tags: ['web', 'eu'],
   labels: { role: 'web', tier: 'front' },
   billing_months: 1,
@@ -70,11 +71,7 @@ export async function insertCustomers(
 }
 
 /** Inserts `each` events per customer, not fanned out yet. */
-export async function insertEvents(
-  db: OpenDatabase,
-  customers: readonly string[],
-  each: number,
-): Promise<void> {
+export async function insertEvents(db: Sql, customers: readonly string[], each: number): Promise<void> {
   await db.run(
     `insert into events (id, customer_id, type, data, created_at)
      select new_id(now()), c.id, 'server.running', $2, now()

@@ -16,6 +16,8 @@ import { benchDeploy } from './deploy.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
+import { benchLiveMemory } from './live-memory.ts';
+import { benchLivePages } from './live-pages.ts';
 import { benchOverload } from './overload.ts';
 import { benchPaint } from './paint.ts';
 import { benchPanel } from './panel.ts';
@@ -46,6 +48,8 @@ try {
     benchHosts,
     benchLists,
     benchLive,
+    benchLivePages,
+    benchLiveMemory,
     benchRetain,
     benchRenew,
     benchCustomerYear,

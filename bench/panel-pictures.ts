@@ -3,7 +3,8 @@
  * image.
  */
 import { PngRenderer, type PngScale } from '../src/http/panel/png-renderer.ts';
-import { type LineChart, lineChartSvg } from '../src/panel/charts/chart.ts';
+import { lineChartSvg } from '../src/panel/charts/chart.ts';
+import type { LineChart } from '../src/panel/charts/plot.ts';
 import { qrCode } from '../src/panel/money/qr.ts';
 import type { Figure } from './figure.ts';
 

@@ -6,13 +6,16 @@
   const FETCH_GAP_MS = 1000;
   const FAILURE_GAP_MS = 10_000;
   const REOPEN_MS = 60_000;
+  const PICTURES_MAX_MS = 5_000;
   // Polls that much more rarely while the stream is open, in case that something between buffers it.
   const OPEN_FACTOR = 6;
 
-  const { url, stream, about, seq, every } = document.currentScript.dataset;
+  const { url, stream, about, seq, every, valuesEvery } = document.currentScript.dataset;
   const subjects = about.split(' ');
   let position = Number(seq);
   let pollS = Number(every ?? 0);
+  // No event announces values that are measured.
+  const valuesS = Number(valuesEvery ?? Number.POSITIVE_INFINITY);
   let isOpen = false;
   let hasEnded = false;
 
@@ -50,7 +53,8 @@
     );
   };
   // A part that no longer applies goes, even in use: an expired payment must not keep its address.
-  const mustWait = (part, fresh) => isFilledIn(part) || (fresh.textContent.trim() !== '' && isRead(part));
+  const isEmpty = (part) => part.textContent.trim() === '' && !part.querySelector('img');
+  const mustWait = (part, fresh) => isFilledIn(part) || (!isEmpty(fresh) && isRead(part));
 
   const statusOf = (part) => (part.querySelector('.state') ?? part).textContent.replace(/\s+/g, ' ').trim();
 
@@ -78,7 +82,7 @@
       if (!fresh || mustWait(part, fresh)) continue;
       waiting.delete(name);
       shown.set(name, textOf(fresh));
-      replace(part, document.importNode(fresh, true));
+      replace(part, fresh);
     }
   }
   let settling;
@@ -88,14 +92,27 @@
       settling = setTimeout(replaceWaiting, 100);
     });
 
-  function show(page) {
+  async function show(page) {
     pollS = Number(page.querySelector('script[data-stream]')?.dataset.every ?? 0);
+    const changed = new Map();
     for (const fresh of partsOf(page)) {
       const name = fresh.dataset.part;
       if (shown.get(name) === textOf(fresh)) waiting.delete(name);
-      else waiting.set(name, fresh);
+      else changed.set(name, document.importNode(fresh, true));
     }
+    // Chromium never frees a parsed page with a source for a color scheme.
+    for (const source of page.querySelectorAll('source')) source.remove();
+    await loadPictures([...changed.values()]);
+    for (const [name, fresh] of changed) waiting.set(name, fresh);
     replaceWaiting();
+  }
+
+  // Otherwise a chart would disappear until the new one has loaded.
+  async function loadPictures(parts) {
+    const pictures = parts.flatMap((part) => [...part.querySelectorAll('img')]);
+    if (pictures.length === 0) return;
+    const loaded = pictures.map((picture) => picture.decode().catch(() => undefined));
+    await Promise.race([Promise.all(loaded), new Promise((done) => setTimeout(done, PICTURES_MAX_MS))]);
   }
 
   // ---- fetching the page: one request at a time, for any number of changes
@@ -122,14 +139,14 @@
     isFetching = true;
     const response = await fetch(url, { headers: { accept: 'text/html' } }).catch(() => null);
     const text = await response?.text().catch(() => null);
-    isFetching = false;
     fetchedAt = Date.now();
     // The page no longer exists, or the customer signed out.
     if (response?.redirected || response?.status === 404) return leave();
     const isComplete = response?.ok && typeof text === 'string';
     gapMs = isComplete ? FETCH_GAP_MS : FAILURE_GAP_MS;
-    if (isComplete) show(new DOMParser().parseFromString(text, 'text/html'));
+    if (isComplete) await show(new DOMParser().parseFromString(text, 'text/html'));
     else isWanted = true;
+    isFetching = false;
     schedule();
   }
 
@@ -140,8 +157,8 @@
 
   document.addEventListener('visibilitychange', schedule);
   setInterval(() => {
-    const intervalMs = pollS * 1000 * (isOpen ? OPEN_FACTOR : 1);
-    if (pollS > 0 && Date.now() - fetchedAt >= intervalMs) want();
+    const stateS = pollS > 0 ? pollS * (isOpen ? OPEN_FACTOR : 1) : Number.POSITIVE_INFINITY;
+    if (Date.now() - fetchedAt >= Math.min(stateS, valuesS) * 1000) want();
   }, 1000);
 
   // ---- one stream for all tabs

@@ -20,7 +20,7 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
   let api: V1Client;
   let order: object;
   before(async () => {
-    world = await startWorld();
+    world = await startWorld({ SKERRY_WEBHOOK_ALLOW_LOOPBACK: 'true' });
     chromium = await openChromium();
     session = await world.customer(100);
     api = V1Client.forUrl(world.url, await createApiToken(session));
@@ -120,6 +120,44 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     await finishInstall();
     for (const page of left) await seeStatus(page, 'web-4', 'running');
     assert.equal(streams.length, 2);
+  });
+
+  it('the storage page of a server updates its lists, and keeps the form for a snapshot', async () => {
+    const id = await orderServer('web-6');
+    await finishInstall();
+    await using page = await chromium.page();
+    await signIn(page);
+    const opened = page.waitForRequest(isStream);
+    await page.goto(`${world.url}/servers/${id}/storage`);
+    await opened;
+    const name = page.locator('[data-part=snapshot] [name=name]');
+    await name.fill('half a na');
+    await api.post(`/servers/${id}/snapshots`, { name: 'nightly' });
+    const volume = (await api.post('/volumes', { name: 'data', size_gb: 10, region: 'par' })).body.id;
+    await world.advance(60);
+    await api.post(`/volumes/${volume}/attach`, { server: id });
+    await world.advance(60);
+    const row = (part: string, text: string) => page.locator(`[data-part=${part}] tr`, { hasText: text });
+    await row('snapshots', 'nightly').locator('.state', { hasText: 'ready' }).waitFor();
+    await row('volumes', 'data').waitFor();
+    assert.equal(await name.inputValue(), 'half a na');
+    assert.equal(await name.evaluate('document.activeElement.name'), 'name');
+    assert.deepEqual(pageErrors(page), []);
+  });
+
+  it('the page of a webhook shows a delivery when it ends', async () => {
+    const webhook = { url: 'https://127.0.0.1:1/hooks', events: ['server.running'] };
+    const { id } = (await api.post('/webhooks', webhook)).body;
+    await using page = await chromium.page();
+    await signIn(page);
+    const opened = page.waitForResponse((response) => isStream(response.request()));
+    await page.goto(`${world.url}/webhooks/${id}`);
+    await opened;
+    await page.evaluate('window.isSamePage = true');
+    await api.post(`/webhooks/${id}/test`);
+    const badge = page.locator('[data-part=deliveries] .state', { hasText: 'failed' });
+    await badge.waitFor({ timeout: UPDATE_MAX_MS });
+    assert.equal(await page.evaluate('window.isSamePage'), true);
   });
 
   it('a page polls without locks or a stream', async () => {

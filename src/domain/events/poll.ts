@@ -75,6 +75,7 @@ function updateSessionStream(stream: EventStream, { lives, last_seq, moving }: S
 
 function toMoving({ id, kind, resource_id: resource, server_id: server, mark }: MovingRow): Moving {
   if (kind === 'topup') return { type: 'topup.progress', ids: [formatId('topup', id)], mark };
+  if (kind === 'webhook') return { type: 'webhook.progress', ids: [formatId('webhook', id)], mark };
   const ids = [formatId('action', id), formatId(RESOURCE_ID_KINDS[kind], resource)];
   if (server !== null && server !== resource) ids.push(formatId('server', server));
   return { type: 'action.progress', ids, mark };

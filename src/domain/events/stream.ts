@@ -35,10 +35,10 @@ export interface StreamReader {
   readonly limitsVersion: number;
 }
 
-/** Work that moved without an event: an action by a step, a payment by a confirmation. */
+/** Work that moved without an event: an action, a payment by a confirmation, a webhook by a batch. */
 export interface Move {
-  readonly type: 'action.progress' | 'topup.progress';
-  /** Public ids: the action's and its resources', or the top-up's. */
+  readonly type: 'action.progress' | 'topup.progress' | 'webhook.progress';
+  /** Public ids: the action's and its resources', the top-up's, or the webhook's. */
   readonly ids: readonly string[];
 }
 

@@ -4,9 +4,11 @@
  * summed per calendar month in UTC. Above the plan's allowance the server is limited to a low rate until the
  * month ends or the allowance grows.
  */
-import { formatId } from '../../kernel/ids.ts';
+import { notFound } from '../../kernel/fail.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
 import { addMonths, SECOND_MS } from '../../kernel/time.ts';
 import {
+  findOwnTransfer,
   readTraffic,
   type SentTrafficRow,
   type SentTransferRow,
@@ -14,7 +16,7 @@ import {
   sumSentTraffic,
 } from '../../store/servers/traffic.ts';
 import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
-import type { Service } from '../context.ts';
+import type { CustomerActor, Service } from '../context.ts';
 import { hasDriver } from './hardware.ts';
 import { withDriverTimeout } from './operations/driver-call.ts';
 
@@ -73,6 +75,24 @@ async function applyThrottle(service: Service, serverId: string, throttled: bool
 /** Returns the start of the calendar month, UTC. */
 function monthStart(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+}
+
+export interface ServerTransfer {
+  /** Sent since the month began, in TiB with two decimals. */
+  readonly usedTb: string;
+  readonly includedTb: number;
+}
+
+/** Returns what a server sent this month, and what its plan includes. Refuses with `not_found`. */
+export async function getTransfer(
+  { reads, clock }: Service,
+  { customerId }: CustomerActor,
+  shownId: string,
+): Promise<ServerTransfer> {
+  const serverId = parseId('server', shownId) ?? notFound('server');
+  const month = monthStart(clock.now());
+  const row = (await findOwnTransfer(reads, { customerId, serverId, month })) ?? notFound('server');
+  return { usedTb: formatTebibytes(row.bytes), includedTb: Number(row.allowed_tb) };
 }
 
 /** Explains the throttle to the customer. */

@@ -36,7 +36,7 @@ function readAsset(file: string): Buffer {
 }
 
 const STYLE = readAsset('style.css');
-const SCRIPTS = (['enhance.js', 'live.js', 'passkeys.js'] as const).map((file) =>
+const SCRIPTS = ['enhance.js', 'live.js', 'charts.js', 'upload.js', 'passkeys.js'].map((file) =>
   toAsset(file, 'text/javascript; charset=utf-8', readAsset(file)),
 );
 
@@ -66,8 +66,9 @@ function siteAssets(site: SiteSettings): SiteAssets {
 
 /** Returns the paths of the stylesheet and the scripts. */
 export function assetsOf(site: SiteSettings): Frame['assets'] {
-  const [script, live, passkeys] = SCRIPTS.map(({ path }) => path);
-  return { style: siteAssets(site).style.path, script, live, passkeys } as Frame['assets'];
+  const [script, live, charts, upload, passkeys] = SCRIPTS.map(({ path }) => path);
+  const { path: style } = siteAssets(site).style;
+  return { style, script, live, charts, upload, passkeys } as Frame['assets'];
 }
 
 /** Returns the host's marks as pages show them. */

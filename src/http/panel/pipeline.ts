@@ -210,18 +210,25 @@ function redirectToSignIn(reply: FastifyReply, url: string, notice?: Notice): Fa
   return redirectTo(reply, `${PANEL_PATHS.signIn}?${next}`);
 }
 
-/** Serves a picture to the customer whom it belongs to. Everyone else gets a 404. */
+/** For scripts. */
+interface Values {
+  readonly values: object;
+}
+
+/** Serves a picture, or values for scripts, to the customer whom it belongs to. Everyone else gets a 404. */
 export function registerPicture<Params>(
   scope: FastifyInstance,
   edge: Edge,
   path: string,
-  draw: (owner: CustomerActor, request: FastifyRequest<{ Params: Params }>) => Promise<Picture>,
+  draw: (owner: CustomerActor, request: FastifyRequest<{ Params: Params }>) => Promise<Picture | Values>,
 ): void {
   scope.get<{ Params: Params }>(path, async (request, reply) => {
     const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
     const { customerId } = actor;
     try {
-      return sendPng(reply, await draw({ ...actor, customerId: customerId ?? fail('not_found') }, request));
+      const drawn = await draw({ ...actor, customerId: customerId ?? fail('not_found') }, request);
+      if ('png' in drawn) return sendPng(reply, drawn);
+      return await reply.header('cache-control', 'no-store').send(drawn.values);
     } catch (error) {
       if (toFailure(edge, error).code !== 'not_found') throw error;
       return await sendNotFound(edge, request, reply);

@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../kernel/fail.ts';
 import { WorkerThread } from '../../kernel/worker-thread.ts';
-import { type LineChart, lineChartSvg } from '../../panel/charts/chart.ts';
+import { lineChartSvg } from '../../panel/charts/chart.ts';
+import type { LineChart } from '../../panel/charts/plot.ts';
 import { qrCode } from '../../panel/money/qr.ts';
 
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);

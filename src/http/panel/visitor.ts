@@ -65,10 +65,13 @@ export function buildStaticFrame(
   {
     closed = null,
     view = {},
-  }: { readonly closed?: string | null; readonly view?: Pick<View, 'live' | 'refreshS'> } = {},
+  }: {
+    readonly closed?: string | null;
+    readonly view?: Pick<View, 'live' | 'refreshS' | 'valuesEveryS'>;
+  } = {},
 ): Frame {
   const { session } = identity;
-  const { live, refreshS } = view;
+  const { live, refreshS, valuesEveryS } = view;
   const path = request.url.split('?')[0] ?? '';
   // The next load would discard the result of a form.
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
@@ -88,7 +91,10 @@ export function buildStaticFrame(
     assets: assetsOf(edge.settings.site),
     live:
       live && session && isRefreshable
-        ? { url: reloadPath, seq: String(session.lastEventSeq), about: [...live, ...BALANCE_EVENTS] }
+        ? {
+            ...{ url: reloadPath, seq: String(session.lastEventSeq), valuesEveryS },
+            about: [...live, ...BALANCE_EVENTS],
+          }
         : null,
     autoRefresh:
       refreshS !== undefined && isRefreshable

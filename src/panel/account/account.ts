@@ -28,7 +28,7 @@ export function accountView(data: {
   return {
     title: 'Account',
     section: 'account',
-    usesPasskeys: hasPasskeys,
+    scripts: hasPasskeys ? ['passkeys'] : [],
     body: html`${accountTabs(ACCOUNT_PATHS.overview)}
 ${accountDetails(account)}
 ${

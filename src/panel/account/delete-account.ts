@@ -27,7 +27,7 @@ export function deleteAccountView(data: {
     title: 'Delete account',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
-    usesPasskeys: hasPasskeys,
+    scripts: hasPasskeys ? ['passkeys'] : [],
     body: html`${accountTabs(ACCOUNT_PATHS.delete)}
 ${losses(impact)}
 ${obstacle === null ? deleteForm(impact, forms, hasPasskeys) : html`<p class="banner warn">${obstacle}</p>`}`,

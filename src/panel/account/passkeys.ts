@@ -31,7 +31,7 @@ export function passkeysView(data: PasskeysData): View {
     title: 'Passkeys',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
-    usesPasskeys: true,
+    scripts: ['passkeys'],
     body: html`${accountTabs(ACCOUNT_PATHS.passkeys)}
 <p>A passkey signs you in with your phone, your computer, or a security key, without a password and without
 a code. Your password and your recovery code still work, and you need them if you lose the device.</p>

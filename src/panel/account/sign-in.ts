@@ -76,7 +76,7 @@ export function signInView({
   const wasRefused = forms.refused?.name === 'sign_in';
   return {
     title: 'Sign in',
-    usesPasskeys: offersPasskeys,
+    scripts: offersPasskeys ? ['passkeys'] : [],
     body: html`${form(
       forms,
       { name: 'sign_in' },

@@ -39,7 +39,7 @@ export function tokensView(data: {
     title: 'API tokens',
     section: 'account',
     breadcrumbs: [['Account', ACCOUNT_PATHS.overview]],
-    usesPasskeys: hasPasskeys,
+    scripts: hasPasskeys ? ['passkeys'] : [],
     body: html`${accountTabs(ACCOUNT_PATHS.tokens)}
 ${
   createdToken &&

@@ -3,38 +3,28 @@
  * smoothed or interpolated; a gap in the data is a gap in the line.
  */
 import { area, line } from 'd3-shape';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { formatAmount, formatDateTime, type Tick, timeTicks } from './axes.ts';
 import {
-  type AmountAxis,
-  amountAxis,
-  type ChartUnit,
-  formatAmount,
-  formatDateTime,
-  type Tick,
-  timeTicks,
-} from './axes.ts';
-import {
-  type ChartSeries,
-  chooseStepsPerPoint,
-  isolatedPoints,
-  knownValues,
-  type Point,
-  type Span,
-  visiblePoints,
-} from './points.ts';
-
-export interface LineChart extends Span {
-  readonly title: string;
-  readonly unit: ChartUnit;
-  /** One to three series, distinguished by dash pattern as well as by color. */
-  readonly series: readonly ChartSeries[];
-  /** The upper bound, if known, such as the installed memory. */
-  readonly max?: number;
-  readonly width: number;
-  readonly height: number;
-  readonly theme: ChartTheme;
-}
-export type ChartTheme = 'light' | 'dark';
+  type ChartTheme,
+  FONT_PX,
+  LETTER_WIDTH_EM,
+  type LineChart,
+  layOutChart,
+  MARGIN_PX,
+  maxValue,
+  NAME_CHARS,
+  nameWidth,
+  type PlotArea,
+  ROW_PX,
+  round,
+  SAMPLE_PX,
+  spanOf,
+  TITLE_CHARS,
+  TITLE_PX,
+  truncateText,
+} from './plot.ts';
+import { isolatedPoints, knownValues, type Point, visiblePoints } from './points.ts';
 
 /** The panel's colors. Text has a contrast of at least 4.5:1 on its backgrounds, lines 3:1. */
 const COLORS = {
@@ -43,54 +33,30 @@ const COLORS = {
 } as const;
 const DASHES = ['none', '7 4', '2 3'] as const;
 
-const FONT_PX = 12;
-const TITLE_PX = 14;
-/** Average width of a letter of DejaVu Sans, in em. */
-const LETTER_WIDTH_EM = 0.61;
-const ROW_PX = 22;
-const MARGIN_PX = 28;
-const TITLE_CHARS = 60;
-const NAME_CHARS = 24;
-
-interface PlotArea {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-  readonly x: (timeS: number) => number;
-  readonly y: (value: number) => number;
-}
-
 type ChartColors = (typeof COLORS)[ChartTheme];
 
 /** Renders a chart with a transparent background, so that it fits any page. */
 export function lineChartSvg(chart: LineChart): string {
   const colors = COLORS[chart.theme];
-  const span = spanOf(chart);
-  const stepsPerPoint = chooseStepsPerPoint(span, chart.width);
-  const series = chart.series.map(({ points }) => visiblePoints(points, span, stepsPerPoint));
-  const values = series.flatMap(knownValues);
-  const axis = amountAxis(chart.unit, maxValue([chart.max ?? 0, ...values]));
-  const average = `, averages of ${formatDuration(stepsPerPoint * span.stepS)}`;
-  const unit = `${axis.name}${stepsPerPoint > 1 && values.length > 0 ? average : ''}`;
-  const twoRows = chart.series.length > 1 && headWidth(chart, unit) > chart.width;
-  const plot = plotArea(chart, axis, span, twoRows ? 2 : 1);
+  const { span, series, isEmpty, axis, unit, twoRows, plot } = layOutChart(chart);
+  const lines = series.map((points, index) => seriesPaths(points, index, series.length, plot, colors));
+  if (chart.plain) return svg(chart, lines).text;
   const times = timeTicks(span.startS, span.endS, plot.right - plot.left);
   const title = truncateText(chart.title, TITLE_CHARS);
-  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" width="${chart.width}" height="${chart.height}"
-font-family="DejaVu Sans" font-size="${FONT_PX}">
-<text x="0" y="${TITLE_PX}" font-size="${TITLE_PX}" fill="${colors.ink}">${title}<tspan
+  const content = html`<text x="0" y="${TITLE_PX}" font-size="${TITLE_PX}" fill="${colors.ink}">${title}<tspan
 dx="7" font-size="${FONT_PX}" fill="${colors.soft}">${unit}</tspan></text>
 ${chart.series.length > 1 ? legend(chart, colors, twoRows) : null}
 ${amountGrid(axis.ticks, plot, colors)}
 ${timeGrid(times, plot, colors)}
-${
-  values.length > 0
-    ? series.map((points, index) => seriesPaths(points, index, series.length, plot, colors))
-    : noDataText(plot, colors)
+${isEmpty ? noDataText(plot, colors) : lines}`;
+  return svg(chart, content).text;
 }
+
+function svg({ width, height }: LineChart, content: HtmlValue): Html {
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"
+font-family="DejaVu Sans" font-size="${FONT_PX}">
+${content}
 </svg>`;
-  return picture.text;
 }
 
 /** Describes a chart as text, for people who cannot see it. */
@@ -105,36 +71,6 @@ export function chartAlt(chart: LineChart): string {
   });
   const period = `${formatDateTime(span.startS)} to ${formatDateTime(span.endS)} UTC`;
   return `${chart.title}, ${period}. ${descriptions.join('; ')}.`;
-}
-
-function spanOf({ startS, endS, stepS }: LineChart): Span {
-  return { startS, endS: endS > startS ? endS : startS + stepS, stepS };
-}
-
-function maxValue(values: readonly number[]): number {
-  return values.reduce((max, value) => Math.max(max, value), 0);
-}
-
-function formatDuration(lengthS: number): string {
-  const hours = Math.round(lengthS / 3_600);
-  if (hours < 1) return `${Math.round(lengthS / 60)} minutes`;
-  return hours % 24 === 0 && hours > 24 ? `${hours / 24} days` : `${hours} hours`;
-}
-
-function plotArea(chart: LineChart, axis: AmountAxis, { startS, endS }: Span, headRows: number): PlotArea {
-  const longest = Math.max(...axis.ticks.map(({ text }) => text.length), 'UTC'.length);
-  const left = Math.ceil(longest * FONT_PX * LETTER_WIDTH_EM) + 10;
-  const right = chart.width - MARGIN_PX;
-  const top = headRows * ROW_PX + 12;
-  const bottom = chart.height - ROW_PX - 4;
-  return {
-    left,
-    right,
-    top,
-    bottom,
-    x: (timeS) => round(left + ((timeS - startS) / (endS - startS)) * (right - left)),
-    y: (value) => round(bottom - (value / axis.top) * (bottom - top)),
-  };
 }
 
 /** Aligns lines to whole pixels; otherwise they would be gray and wide. */
@@ -197,22 +133,6 @@ function noDataText({ left, right, top, bottom }: PlotArea, { soft }: ChartColor
 font-size="${TITLE_PX}" fill="${soft}">No data yet</text>`;
 }
 
-const SAMPLE_PX = 26;
-
-function nameWidth(name: string): number {
-  return SAMPLE_PX + 6 + truncateText(name, NAME_CHARS).length * FONT_PX * LETTER_WIDTH_EM + 18;
-}
-
-function headWidth({ title, series }: LineChart, unit: string): number {
-  const names = series.reduce((width, { name }) => width + nameWidth(name), 0);
-  return (
-    truncateText(title, TITLE_CHARS).length * TITLE_PX * LETTER_WIDTH_EM +
-    unit.length * FONT_PX * LETTER_WIDTH_EM +
-    30 +
-    names
-  );
-}
-
 /** Returns the legend, to the right of the title or below it. */
 function legend(chart: LineChart, colors: ChartColors, below: boolean): Html[] {
   const legendWidth = chart.series.reduce((width, { name }) => width + nameWidth(name), 0);
@@ -228,15 +148,4 @@ stroke-dasharray="${dashes}"/>
     x += nameWidth(name);
     return entry;
   });
-}
-
-/** Truncates text and replaces characters that XML forbids. */
-function truncateText(text: string, chars: number): string {
-  const safe = text.toWellFormed().replace(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD');
-  const letters = [...safe];
-  return letters.length <= chars ? safe : `${letters.slice(0, chars - 1).join('')}…`;
-}
-
-function round(place: number): number {
-  return Math.round(place * 10) / 10;
 }

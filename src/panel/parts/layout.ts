@@ -31,9 +31,14 @@ export interface View {
   readonly live?: readonly string[];
   /** The path of an Atom feed about the same. */
   readonly feed?: string;
-  /** Whether it has elements for passkeys, which a script shows. */
-  readonly usesPasskeys?: boolean;
+  /** Seconds after which values have changed that no event announces. Scripts update the page that often. */
+  readonly valuesEveryS?: number;
+  /** The scripts for some of its elements, which do without them. */
+  readonly scripts?: readonly PageScript[];
 }
+
+/** `passkeys` shows buttons, `charts` adds a crosshair to pictures, and `upload` shows progress. */
+export type PageScript = 'passkeys' | 'charts' | 'upload';
 
 /** The top of a resource's page: its state at a glance, and the main action. */
 interface PageHeader {
@@ -57,7 +62,7 @@ export interface Frame {
   /** The confirmation of the last action, or null. */
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: Readonly<Record<'style' | 'script' | 'live' | 'passkeys', string>>;
+  readonly assets: Readonly<Record<'style' | 'script' | 'live' | PageScript, string>>;
   /** For scripts that update the page in place, or null. */
   readonly live: {
     /** The page itself, without its notice. */
@@ -65,6 +70,7 @@ export interface Frame {
     /** The number of the latest event that the page shows. */
     readonly seq: string;
     readonly about: readonly string[];
+    readonly valuesEveryS: number | undefined;
   } | null;
   /** The page's URL without automatic reloads; null if it does not reload. */
   readonly autoRefresh: {
@@ -96,9 +102,9 @@ ${view.body}`;
 <link rel="stylesheet" href="${assets.style}">${
     view.feed && html`\n<link rel="alternate" type="application/atom+xml" href="${view.feed}">`
   }${refreshTag(frame)}${liveScript(frame)}
-<script src="${assets.script}" defer></script>${
-    view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
-  }
+<script src="${assets.script}" defer></script>${view.scripts?.map(
+    (name) => html`\n<script src="${assets[name]}" defer></script>`,
+  )}
 </head>
 <body${account && new Html(' class="inside"')}>
 <a class="skip" href="#content">Skip to content</a>
@@ -131,8 +137,10 @@ function refreshTag({ autoRefresh }: Frame): Html | null {
 function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
   if (live === null) return null;
   const every = autoRefresh && html` data-every="${autoRefresh.intervalS}"`;
+  const values = live.valuesEveryS && html` data-values-every="${live.valuesEveryS}"`;
   return html`\n<script src="${assets.live}" defer data-stream="${LIVE_PATH}"
-data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
+data-url="${live.url}" data-seq="${live.seq}"
+data-about="${live.about.join(' ')}"${every}${values}></script>`;
 }
 
 function masthead({ account, brand, sandbox }: Frame): Html {

@@ -67,6 +67,7 @@ export function imagesView(data: {
     section: 'images',
     header: { actions: sectionLink('Upload image') },
     live: ['custom_'],
+    scripts: ['upload'],
     body: html`${filterForm(data.filter)}
 ${part('list', list)}
 ${pager(data)}

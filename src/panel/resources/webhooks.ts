@@ -125,20 +125,23 @@ export function webhookView(data: {
     header: { status: activeBadge(webhook), facts: [html`<code>${webhook.url}</code>`] },
     ...(refreshS === undefined ? {} : { refreshS }),
     live: [webhook.id],
-    body: html`${detailList([
-      ['URL', html`<code>${webhook.url}</code>`],
-      ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
-      ['Status', html`${activeBadge(webhook)}${pausedNote(webhook)}`],
-      ['Scope', webhook.scope === 'billing' ? 'billing' : html`${webhook.scope} · no money events`],
-      [
-        'Signing secret',
-        html`<code>whsec_…${webhook.secret_hint}</code> ·
+    body: html`${part(
+      'facts',
+      detailList([
+        ['URL', html`<code>${webhook.url}</code>`],
+        ['Events', webhook.events.includes('*') ? 'All' : webhook.events.join(', ')],
+        ['Status', html`${activeBadge(webhook)}${pausedNote(webhook)}`],
+        ['Scope', webhook.scope === 'billing' ? 'billing' : html`${webhook.scope} · no money events`],
+        [
+          'Signing secret',
+          html`<code>whsec_…${webhook.secret_hint}</code> ·
 <a href="${GUIDE_PATH}">How to verify a signature</a>`,
-      ],
-      ['Created', day(webhook.created_at)],
-      ['ID', html`<code>${webhook.id}</code>`],
-    ])}
-${pingForm(webhook, forms)}
+        ],
+        ['Created', day(webhook.created_at)],
+        ['ID', html`<code>${webhook.id}</code>`],
+      ]),
+    )}
+${part('ping', pingForm(webhook, forms))}
 ${part('deliveries', section('Deliveries', deliveriesSection(webhook, deliveries, forms)))}
 ${section('Edit', changeForm(webhook, forms))}
 ${section('Delete', deleteForm(forms))}`,

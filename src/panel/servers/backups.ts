@@ -4,6 +4,7 @@ import { type BackupPolicy, WEEKDAYS } from '../../spec/schemas/backup-policy.ts
 import { detailList, section, statusBadge, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
+import { part } from '../parts/live.ts';
 import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage } from './layout.ts';
 
@@ -21,8 +22,8 @@ export function backupsSection(data: BackupsData): Html | false {
   return section(
     'Backups',
     html`<p>A backup is a snapshot that we take on a schedule, listed with the snapshots. ${priceOf(data)}</p>
-${policy.enabled && backupDetails(policy)}
-${policyForm(data)}`,
+${part('backups', policy.enabled && backupDetails(policy))}
+${part('policy', policyForm(data))}`,
   );
 }
 

@@ -4,15 +4,17 @@ import type { MetricsStep } from '../../spec/metrics.ts';
 import { serverPagePath } from '../../spec/paths.ts';
 import type { Metrics } from '../../spec/schemas/server-actions.ts';
 import { formatAmount } from '../charts/axes.ts';
-import { type ChartTheme, chartAlt, type LineChart } from '../charts/chart.ts';
+import { chartAlt } from '../charts/chart.ts';
+import type { ChartTheme, LineChart } from '../charts/plot.ts';
 import { section, table, time } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { type ServerPage, serverView } from './layout.ts';
 
 /** The selectable periods: length, step of the values, and minutes that a table row averages. */
 const PERIODS = {
-  '1h': { name: '1 hour', hours: 1, stepS: 60, rowMinutes: 2 },
+  '1h': { name: 'Last hour', hours: 1, stepS: 60, rowMinutes: 2 },
   '6h': { name: '6 hours', hours: 6, stepS: 60, rowMinutes: 15 },
   '24h': { name: '24 hours', hours: 24, stepS: 3600, rowMinutes: 60 },
   '48h': { name: '48 hours', hours: 48, stepS: 300, rowMinutes: 120 },
@@ -28,11 +30,23 @@ interface PeriodRow {
 export type Period = keyof typeof PERIODS;
 
 const CHARTS = ['cpu', 'memory', 'disk', 'network'] as const;
-type ChartName = (typeof CHARTS)[number];
+export type ChartName = (typeof CHARTS)[number];
 
+const TITLES: Readonly<Record<ChartName, string>> = {
+  cpu: 'CPU',
+  memory: 'Memory',
+  disk: 'Disk',
+  network: 'Network',
+};
+
+const MINUTE_S = 60;
 const HOUR_S = 3_600;
+/** Values of the steps above a minute change that often. */
+const SAMPLES_EVERY_S = 300;
 const WIDTH_PX = 640;
 const HEIGHT_PX = 220;
+/** A pixel row of the last hour has room for each minute. */
+const SMALL = { width: 240, height: 48, plain: true } as const;
 
 export function isPeriod(word: string): word is Period {
   return Object.hasOwn(PERIODS, word);
@@ -40,6 +54,11 @@ export function isPeriod(word: string): word is Period {
 
 export function isChart(word: string): word is ChartName {
   return (CHARTS as readonly string[]).includes(word);
+}
+
+/** Returns the time at which the charts of a page end. Its pictures, loaded later, end there too. */
+export function chartsEnd({ end }: Pick<Metrics, 'end'>): number {
+  return Math.floor(Date.parse(end) / 1_000 / MINUTE_S) * MINUTE_S;
 }
 
 /** The step of the metrics that the page of a period needs. */
@@ -52,32 +71,36 @@ interface MetricsData extends ServerPage {
   readonly period: Period;
 }
 
-/** Returns one of the four charts. The picture and its alternative text both use it. */
+interface ChartData extends Pick<MetricsData, 'metrics' | 'period' | 'ramMb'> {
+  /** In Unix seconds. */
+  readonly endS: number;
+  /** A small one without text, for text next to it. */
+  readonly isSmall?: boolean;
+}
+
+/** Returns one of the four charts. The picture, its alternative text, and its values all use it. */
 export function serverChart(
-  { metrics, period, ramMb }: Pick<MetricsData, 'metrics' | 'period' | 'ramMb'>,
+  { metrics, period, ramMb, endS, isSmall }: ChartData,
   name: ChartName,
   theme: ChartTheme,
 ): LineChart {
-  const endS = Date.parse(metrics.end) / 1_000;
   const span = { startS: endS - PERIODS[period].hours * HOUR_S, endS, stepS: metrics.step_s };
-  const size = { width: WIDTH_PX, height: HEIGHT_PX, theme };
+  const size = isSmall ? SMALL : ({ width: WIDTH_PX, height: HEIGHT_PX } as const);
   const { cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps } = metrics.series;
   const line = (seriesName: string, points: readonly (readonly number[])[]) => ({ name: seriesName, points });
-  const charts: Record<ChartName, Pick<LineChart, 'title' | 'unit' | 'series' | 'max'>> = {
-    cpu: { title: 'CPU', unit: 'percent', series: [line('used', cpu_pct)] },
-    memory: { title: 'Memory', unit: 'mebibytes', max: ramMb, series: [line('used', ram_mb)] },
+  const charts: Record<ChartName, Pick<LineChart, 'unit' | 'series' | 'max'>> = {
+    cpu: { unit: 'percent', series: [line('used', cpu_pct)] },
+    memory: { unit: 'mebibytes', max: ramMb, series: [line('used', ram_mb)] },
     disk: {
-      title: 'Disk',
       unit: 'bytes_per_s',
       series: [line('read', disk_read_bps), line('write', disk_write_bps)],
     },
     network: {
-      title: 'Network',
       unit: 'bits_per_s',
       series: [line('inbound', net_in_bps), line('outbound', net_out_bps)],
     },
   };
-  return { ...span, ...size, ...charts[name] };
+  return { title: TITLES[name], theme, ...span, ...size, ...charts[name] };
 }
 
 export function metricsView(data: MetricsData): View {
@@ -89,36 +112,52 @@ export function metricsView(data: MetricsData): View {
       : html`<a href="${here}?period=${word}">${name}</a> `;
   });
   const isEmpty = metrics.series.cpu_pct.length === 0;
-  return serverView(
+  const charts = CHARTS.map((name) => part(name, !isEmpty && chartFigure(data, name)));
+  const view = serverView(
     data,
     'metrics',
     html`<p class="row">Period: ${links}</p>
-${
-  isEmpty
-    ? html`<p>No data for this period. The first values appear within minutes after the server starts.</p>`
-    : html`<div class="columns">${CHARTS.map((name) => chartPicture(data, name))}</div>
-${section('Values', metricsTable(data))}`
-}`,
+${part(
+  'charts',
+  isEmpty &&
+    html`<p>No data for this period. The first values appear within minutes after the
+server starts.</p>`,
+)}
+<div class="columns">${charts}</div>
+${part('values', !isEmpty && section('Values', metricsTable(data)))}`,
   );
+  const valuesEveryS = stepOf(period) === MINUTE_S ? MINUTE_S : SAMPLES_EVERY_S;
+  return { ...view, scripts: ['charts'], valuesEveryS };
 }
 
-function chartPicture(data: MetricsData, name: ChartName): Html {
-  const chart = serverChart(data, name, 'light');
-  const chartPath = `${serverPagePath(data.server.id)}/charts/${name}.png`;
-  const pictureUrl = (theme: ChartTheme, scale: number) =>
-    `${chartPath}?period=${data.period}&theme=${theme}&scale=${scale}`;
-  const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
-  return html`<p><picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
-<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
-width="${WIDTH_PX}" height="${HEIGHT_PX}" alt="${chartAlt(chart)}"></picture></p>
+function chartFigure(data: MetricsData, name: ChartName): Html {
+  const chart = serverChart({ ...data, endS: chartsEnd(data.metrics) }, name, 'light');
+  const { server, period } = data;
+  return html`<figure class="graph" data-values="${chartUrl(server.id, period, chart, `${name}.json`)}"
+data-label="${TITLES[name]}, values by time">${chartPicture(server.id, period, name, chart)}</figure>
 `;
+}
+
+function chartUrl(serverId: string, period: Period, { endS }: LineChart, file: string): string {
+  return `${serverPagePath(serverId)}/charts/${file}?period=${period}&until=${endS}`;
+}
+
+/** Returns the picture for both color schemes. A small one has no alternative text. */
+export function chartPicture(serverId: string, period: Period, name: ChartName, chart: LineChart): Html {
+  const size = chart.plain ? '&size=small' : '';
+  const pictureUrl = (theme: ChartTheme, scale: number) =>
+    `${chartUrl(serverId, period, chart, `${name}.png`)}${size}&theme=${theme}&scale=${scale}`;
+  const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
+  return html`<picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
+<img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
+width="${chart.width}" height="${chart.height}" alt="${chart.plain ? '' : chartAlt(chart)}"></picture>`;
 }
 
 /** Returns a table of averages with about 30 rows at most. */
 function metricsTable({ metrics, period }: MetricsData): Html {
   const { rowMinutes, hours } = PERIODS[period];
   const widthS = rowMinutes * 60;
-  const startS = Date.parse(metrics.end) / 1_000 - hours * HOUR_S;
+  const startS = chartsEnd(metrics) - hours * HOUR_S;
   const { series } = metrics;
   const [cpu, ram, ...rates] = [
     series.cpu_pct,

@@ -8,6 +8,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 interface NetworkData extends ServerPage {
@@ -20,8 +21,8 @@ export function networkView(data: NetworkData): View {
   return serverView(
     data,
     'network',
-    html`${section('Reverse DNS', reverseDns(data))}
-${section('Firewall', firewallTable(data))}`,
+    html`${part('names', section('Reverse DNS', reverseDns(data)))}
+${part('firewall', section('Firewall', firewallTable(data)))}`,
   );
 }
 

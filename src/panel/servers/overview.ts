@@ -13,11 +13,12 @@ import { firingList } from '../resources/alerts.ts';
 import { actionSteps, progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory } from './format.ts';
 import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
+import { LOAD_EVERY_S, type LoadData, loadSection } from './load.ts';
 import { powerSection } from './power.ts';
 
 const REFRESH_S = 5;
 
-interface OverviewData extends ServerPage {
+interface OverviewData extends ServerPage, LoadData {
   /** The latest ones. */
   readonly actions: readonly Action[];
   readonly imageName: string;
@@ -34,6 +35,7 @@ export function overviewView(data: OverviewData): View {
   const body = html`${part('progress', changing && progressCard(data))}
 ${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
 ${part('power', powerSection(data))}
+${part('load', data.metrics.series.cpu_pct.length > 0 && loadSection(data))}
 <div class="columns"><div>
 ${part(
   'connect',
@@ -46,7 +48,8 @@ ${part('specifications', section('Specifications', machineDetails(data)))}
 ${part('billing', section('Billing', billingDetails(data)))}
 </div></div>
 ${part('actions', section('Latest actions', recentActions(server.id, data.actions)))}`;
-  return serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
+  const view = serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
+  return { ...view, valuesEveryS: LOAD_EVERY_S };
 }
 
 function progressCard(data: OverviewData): Html {

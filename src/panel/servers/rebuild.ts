@@ -7,6 +7,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote } from '../parts/protection.ts';
 import { imageChoices } from '../resources/images.ts';
 import { isoSection } from './iso.ts';
@@ -25,9 +26,9 @@ export function rebuildView(data: RebuildData): View {
     data,
     'rebuild',
     html`${data.rescue && rescueCredentials(data.rescue, data)}
-${section('Rescue system', rescueForm(data))}
-${section('ISO image', isoSection(data))}
-${section('Rebuild', rebuildForm(data))}`,
+${part('rescue', section('Rescue system', rescueForm(data)))}
+${part('iso', section('ISO image', isoSection(data)))}
+${part('rebuild', section('Rebuild', rebuildForm(data)))}`,
   );
 }
 

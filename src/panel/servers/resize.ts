@@ -4,6 +4,7 @@ import { section, table, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { formatMemory, formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
@@ -26,7 +27,7 @@ interface ResizeData extends ServerPage {
 export const shownPriceField = (plan: string) => `price.${plan}`;
 
 export function resizeView(data: ResizeData): View {
-  return serverView(data, 'resize', section('Resize', resizeForm(data)));
+  return serverView(data, 'resize', part('resize', section('Resize', resizeForm(data))));
 }
 
 function resizeForm(data: ResizeData): Html {

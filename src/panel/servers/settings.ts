@@ -5,6 +5,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelsField } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
@@ -19,9 +20,9 @@ export function settingsView(data: SettingsData): View {
   return serverView(
     data,
     'settings',
-    html`${section('Name, tags, and renewal', changeForm(data))}
-${protectionPart(data)}
-${section('Delete', destroyForm(data))}`,
+    html`${part('change', section('Name, tags, and renewal', changeForm(data)))}
+${part('protection', protectionPart(data))}
+${part('delete', section('Delete', destroyForm(data)))}`,
   );
 }
 

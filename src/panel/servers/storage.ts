@@ -9,6 +9,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
+import { part } from '../parts/live.ts';
 import { protectedNote } from '../parts/protection.ts';
 import { backupsSection } from './backups.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
@@ -28,10 +29,10 @@ export function storageView(data: StorageData): View {
   return serverView(
     data,
     'storage',
-    html`${section('Volumes', volumesSection(data))}
+    html`${part('volumes', section('Volumes', volumesSection(data)))}
 ${section('Snapshots', snapshotsSection(data))}
 ${backupsSection(data)}
-${section('Restore', restoreForm(data))}`,
+${part('restore', section('Restore', restoreForm(data)))}`,
   );
 }
 
@@ -88,26 +89,35 @@ href="${PANEL_PATHS.volumes}">Create a volume</a></p>`;
 
 const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
 
+/** The list and the form are parts of their own, so that a form in use delays nothing else. */
 function snapshotsSection(data: StorageData): Html {
-  const { capabilities, forms } = data;
+  const { capabilities } = data;
   if (!capabilities.snapshots) return html`<p>This server’s hardware doesn’t support snapshots.</p>`;
   const label = labelsOf(data.snapshots);
   const list =
-    data.snapshots.length > 0 &&
-    table({
-      caption: 'Snapshots of this server',
-      columns: ['Name', 'Type', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
-      rows: data.snapshots.map((snapshot) => [
-        html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
-        snapshot.type === 'backup' ? 'Backup' : 'Manual',
-        statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
-        snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
-        day(snapshot.created_at),
-        snapshot.expires_at ? day(snapshot.expires_at) : 'Never',
-      ]),
-    });
+    data.snapshots.length > 0
+      ? table({
+          caption: 'Snapshots of this server',
+          columns: ['Name', 'Type', 'Status', { name: 'Size', class: 'number' }, 'Created', 'Expires'],
+          rows: data.snapshots.map((snapshot) => [
+            html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
+            snapshot.type === 'backup' ? 'Backup' : 'Manual',
+            statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
+            snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
+            day(snapshot.created_at),
+            snapshot.expires_at ? day(snapshot.expires_at) : 'Never',
+          ]),
+        })
+      : html`<p>No snapshots yet. A snapshot is a copy of the disk at one moment. It doesn’t include
+volumes.</p>`;
+  return html`${part('snapshots', list)}
+${part('snapshot', snapshotForm(data))}`;
+}
+
+function snapshotForm(data: StorageData): Html {
+  const { forms } = data;
   const blocked = blockedReason(data, 'snapshot');
-  if (blocked !== null) return html`${list}<p>${blocked}</p>`;
+  if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'snapshot');
   const parts = html`${fields.text('name', 'Name (optional)', {
     maxLength: LIMITS.nameMaxChars,
@@ -116,12 +126,7 @@ function snapshotsSection(data: StorageData): Html {
   })}
 ${fields.text('expires_at', 'Delete automatically at (UTC, optional)', { type: 'datetime-local' })}
 <button>Create snapshot</button>`;
-  return html`${
-    list ||
-    html`<p>No snapshots yet. A snapshot is a copy of the disk at one moment. It doesn’t include
-volumes.</p>`
-  }
-<h3>Create snapshot</h3>
+  return html`<h3>Create snapshot</h3>
 ${form(forms, { name: 'snapshot' }, parts)}`;
 }
 

@@ -4,11 +4,11 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { ActionResource } from '../../spec/action-commands.ts';
 import type { SessionCutoffs } from '../customers/sessions.ts';
 
-/** A running action, or a payment that awaits confirmations. */
+/** A running action, a payment that awaits confirmations, or a webhook that was just sent to. */
 export interface MovingRow {
   readonly id: string;
-  readonly kind: ActionResource | 'topup';
-  /** The resource of an action. A payment is its own. */
+  readonly kind: ActionResource | 'topup' | 'webhook';
+  /** The resource of an action. The others are their own. */
   readonly resource_id: string;
   readonly server_id: string | null;
   /** Differs whenever it moved. */
@@ -23,6 +23,9 @@ export interface SessionReaderRow {
   /** Null: nothing moves. */
   readonly moving: readonly MovingRow[] | null;
 }
+
+/** Longer than a poll may be late. Nothing else depends on the time that a delivery ended. */
+const SENT_S = 10;
 
 /**
  * Reads the state of these sessions, given the latest number that each one knows. Returns only those with
@@ -46,7 +49,12 @@ export async function pollSessions(
              from actions where customer_id = s.customer_id and status = 'running'
            union all
            select id, 'topup', id, null, confirmations
-             from topups where customer_id = s.customer_id and status = 'confirming') moving) m on true
+             from topups where customer_id = s.customer_id and status = 'confirming'
+           union all
+           select w.id, 'webhook', w.id, null, (extract(epoch from q.leased_until) * 1000)::bigint
+             from webhooks w join webhook_queues q on q.webhook_id = w.id
+            where w.customer_id = s.customer_id and q.lease_id is null
+              and q.leased_until > clock_timestamp() - make_interval(secs => ${SENT_S})) moving) m on true
       where s.id is null or e.last_seq > k.last_seq or m.moving is not null`,
     [[...known.keys()], [...known.values()], createdAfter, seenAfter],
   );

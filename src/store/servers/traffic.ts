@@ -78,6 +78,20 @@ export async function findSentTransfer(tx: Sql, serverId: string): Promise<SentT
   );
 }
 
+/** Returns what the customer's own server sent in a month; undefined for an unknown server. */
+export async function findOwnTransfer(
+  tx: Sql,
+  wanted: { readonly customerId: string; readonly serverId: string; readonly month: Date },
+): Promise<Pick<SentTransferRow, 'bytes' | 'allowed_tb'> | undefined> {
+  return await tx.row<Pick<SentTransferRow, 'bytes' | 'allowed_tb'>>(
+    `select coalesce(t.bytes, 0)::bigint as bytes, p.transfer_tb as allowed_tb
+       from servers s join plans p on p.id = s.plan_id
+       left join transfers_out t on t.server_id = s.id and t.month = $3::timestamptz at time zone 'UTC'
+      where s.customer_id = $1 and s.id = $2`,
+    [wanted.customerId, wanted.serverId, wanted.month],
+  );
+}
+
 // ---- traffic limits, enforced outside the guest in addition to its firewall
 
 export interface TrafficRow {

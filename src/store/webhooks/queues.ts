@@ -153,12 +153,12 @@ export interface QueueRelease {
 
 /**
  * Releases leases. A queue with more due deliveries moves behind the others. The caller holds the rows'
- * locks.
+ * locks. Without a lease, `leased_until` is when the last batch was recorded: the panel's streams read it.
  */
 export async function releaseQueues(tx: Sql, queues: readonly QueueRelease[], now: Date): Promise<void> {
   await tx.run(
     `update webhook_queues q
-        set lease_id = null, leased_until = null, slow = r.slow,
+        set lease_id = null, leased_until = clock_timestamp(), slow = r.slow,
             due_at = case when r.first_due is not null then greatest(r.first_due, $3) end
        from (select released.webhook_id, released.slow,
                     (select min(due_at) from deliveries d

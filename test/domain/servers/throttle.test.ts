@@ -3,6 +3,8 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { findServerForOperator } from '../../../src/domain/servers/operator/find.ts';
 import { describeServer } from '../../../src/domain/servers/read.ts';
+import { getTransfer } from '../../../src/domain/servers/traffic.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { serverColumns, serverFacts } from '../../../src/operator/format/server.ts';
 import { sumSentTraffic } from '../../../src/store/servers/traffic.ts';
@@ -134,6 +136,21 @@ describe('a server that sends more than its plan includes', () => {
     assert.equal(await throttled(), false);
     await roundAt(later(begin, 0.6));
     assert.equal(await throttled(), true);
+  });
+});
+
+describe('getTransfer', () => {
+  it('the transfer of a server is what it sent this month, and only its owner reads it', async () => {
+    const begin = month();
+    await send(TIB / 4, begin);
+    await roundAt(later(begin, 1));
+    const { actor } = region;
+    const transfer = await getTransfer(world.service, actor, shown);
+    assert.deepEqual([transfer.usedTb, transfer.includedTb], ['0.25', 1]);
+    world.clock.moveTo(new Date(begin.getTime() + 40 * DAY_MS));
+    assert.equal((await getTransfer(world.service, actor, shown)).usedTb, '0.00');
+    const other = { ...actor, customerId: newId(begin) };
+    await assert.rejects(getTransfer(world.service, other, shown), { code: 'not_found' });
   });
 });
 

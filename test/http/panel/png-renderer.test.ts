@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { encode } from 'uqr';
 import { chartPng, PngRenderer, qrPng, sendPng } from '../../../src/http/panel/png-renderer.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
-import type { LineChart } from '../../../src/panel/charts/chart.ts';
+import type { LineChart } from '../../../src/panel/charts/plot.ts';
 import { qrCode } from '../../../src/panel/money/qr.ts';
 import { readPng } from '../../support/png-pixels.ts';
 

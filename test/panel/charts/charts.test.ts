@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type ChartUnit, formatAmount } from '../../../src/panel/charts/axes.ts';
-import { chartAlt, type LineChart, lineChartSvg } from '../../../src/panel/charts/chart.ts';
+import { chartAlt, lineChartSvg } from '../../../src/panel/charts/chart.ts';
+import type { LineChart } from '../../../src/panel/charts/plot.ts';
+import { chartValues } from '../../../src/panel/charts/values.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 const HOUR_S = 3_600;
@@ -75,6 +77,27 @@ describe('a chart', () => {
     const points = hourlyPoints(24, () => 5).filter((_, index) => index < 6 || index === 12 || index > 20);
     assert.equal(oneSeries(points).match(/<circle/g)?.length, 1);
     assert.equal(oneSeries(points.slice(0, 1)).match(/<circle/g)?.length, 1);
+  });
+
+  it('a chart tells its values at each time that it shows', () => {
+    const inbound = hourlyPoints(24, (index) => index * 125_000);
+    const outbound = inbound.filter((_, index) => index !== 5);
+    const series = [
+      { name: 'inbound', points: inbound },
+      { name: 'outbound', points: outbound },
+    ];
+    const { names, moments, width } = chartValues(chart({ unit: 'bits_per_s', series }));
+    assert.deepEqual([names, width, moments.length], [['inbound', 'outbound'], 720, 24]);
+    assert.deepEqual(moments[5]?.texts, ['5 Mbit/s', '–']);
+    assert.equal(moments[5]?.y[1], null);
+    assert.equal(moments[5]?.time, 'Mar 5, 17:30 UTC');
+    assert.ok(moments.every(({ x }, index) => index === 0 || x > (moments[index - 1]?.x ?? 0)));
+  });
+
+  it('a plain chart is a line without text', () => {
+    const svg = lineChartSvg(chart({ plain: true }));
+    assert.deepEqual(svgTexts(svg), []);
+    assert.equal(svgLines(svg).length, 1);
   });
 
   it('a chart without data says so', () => {

@@ -259,22 +259,6 @@ describe('the other pages of a server', () => {
     assert.deepEqual([after.tags, after.labels, after.auto_renew], [odd.tags, odd.labels, true]);
   });
 
-  it('metrics are shown as charts and as a table, and only the owner can load the charts', async () => {
-    await world.advance(7_200);
-    const metrics = await panel.open(`${page}/metrics?period=7d`);
-    assert.match(metrics.text, /alt="CPU, .* maximum [^"]*\."/);
-    assert.match(textOf(metrics.text), /6-hour averages, newest first From CPU Memory Read/);
-    const fine = await panel.open(`${page}/metrics?period=1h`);
-    assert.match(textOf(fine.text), /2-minute averages, newest first From CPU/);
-    for (const [, source = ''] of metrics.text.matchAll(/<img class="chart" src="([^"]+)"/g)) {
-      const place = new URL(source.replaceAll('&#38;', '&'), world.url);
-      const picture = await fetch(place, { headers: { cookie: `PHPSESSID=${panel.cookie}` } });
-      assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png']);
-      assert.equal(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4), 'PNG');
-      assert.equal((await fetch(place)).status, 404);
-    }
-  });
-
   it('a server is deleted only if its name is entered, after a warning', async () => {
     const form = await panel.open(`${page}/settings`);
     assert.match(textOf(form.text), /wipes the disk .* We don’t refund the current cycle/);

@@ -3,15 +3,19 @@
 import { getImage } from '../../../domain/images/read.ts';
 import { listFiringAlerts } from '../../../domain/servers/alerts/read.ts';
 import { openConsole } from '../../../domain/servers/console.ts';
+import { getMetrics } from '../../../domain/servers/metrics.ts';
 import {
   type DescribedServer,
   describeServer,
   getServer,
   serverIdByNo,
 } from '../../../domain/servers/read.ts';
+import { getTransfer } from '../../../domain/servers/traffic.ts';
 import { type ErrorItem, Failure } from '../../../kernel/fail.ts';
 import type { Notice } from '../../../panel/parts/notices.ts';
 import { formatImageName } from '../../../panel/resources/images.ts';
+import { LOAD_PERIOD } from '../../../panel/servers/load.ts';
+import { stepOf } from '../../../panel/servers/metrics.ts';
 import { overviewView } from '../../../panel/servers/overview.ts';
 import { PANEL_PATHS, serverPagePath } from '../../../spec/paths.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
@@ -69,13 +73,15 @@ export const SERVER_PAGE = page({
   path: SERVER_PATH,
   alias: BY_NUMBER,
   access: 'customer',
-  readOperations: ['servers.get', 'images.get', 'actions.of_server', 'alerts.list'],
+  readOperations: ['servers.get', 'images.get', 'actions.of_server', 'alerts.list', 'servers.metrics'],
   render: async (context) => {
-    const [page, sshKeys, actions, alerts] = await Promise.all([
+    const [page, sshKeys, actions, alerts, metrics, transfer] = await Promise.all([
       loadServer(context),
       listOwnSshKeys(context),
       readLatestActions(context, context.params.id),
       listFiringAlerts(context.service, context.customer(), context.params.id),
+      getMetrics(context.service, context.customer(), context.params.id, stepOf(LOAD_PERIOD)),
+      getTransfer(context.service, context.customer(), context.params.id),
     ]);
     const keyNames = new Map(sshKeys.map(({ id, name }) => [id, name]));
     return overviewView({
@@ -83,7 +89,7 @@ export const SERVER_PAGE = page({
       actions,
       imageName: await findImageName(context, page.server.image),
       keys: page.server.ssh_keys.map((id) => ({ id, name: keyNames.get(id) ?? null })),
-      alerts,
+      ...{ alerts, metrics, transfer },
       forms: context.forms,
     });
   },
