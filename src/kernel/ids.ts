@@ -31,6 +31,8 @@ export const ID_PREFIXES = {
   quote: 'quo_',
   action: 'act_',
   alert: 'alr_',
+  savedFilter: 'flt_',
+  orderDraft: 'ord_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -38,6 +38,29 @@ function addCopyButtons(root) {
 addCopyButtons(document);
 document.addEventListener('part-replaced', ({ detail }) => addCopyButtons(detail));
 
+// A link or button that shows plain text copies it instead: without scripts, its page is copied by hand.
+function copyResults(root) {
+  if (!navigator.clipboard) return;
+  for (const shows of root.querySelectorAll('[data-copies]')) {
+    const name = shows.textContent.replace(/^Show/, 'Copy');
+    shows.textContent = name;
+    shows.addEventListener('click', async (event) => {
+      event.preventDefault();
+      const query = shows.form && new URLSearchParams(new FormData(shows.form, shows));
+      const response = await fetch(query ? `${shows.formAction}?${query}` : shows.href);
+      const text = await response.text();
+      const count = /^[\d.]+$/m.test(text) ? text.trim().split('\n').length : 0;
+      if (count > 0) await navigator.clipboard.writeText(text);
+      shows.textContent = count > 0 ? `Copied ${count}` : text.trim();
+      setTimeout(() => {
+        shows.textContent = name;
+      }, 2000);
+    });
+  }
+}
+copyResults(document);
+document.addEventListener('part-replaced', ({ detail }) => copyResults(detail));
+
 // `<form data-live="#total">`: when a choice changes, refetch those elements with the choices in the query.
 for (const form of document.querySelectorAll('form[data-live]')) {
   let latest = 0;

@@ -105,6 +105,8 @@ export const ACTIONS = [
   'alert.create',
   'alert.update',
   'alert.delete',
+  'saved_filter.save',
+  'saved_filter.delete',
   'maintenance.start',
   'maintenance.end',
   'policy.block',

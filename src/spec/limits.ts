@@ -70,6 +70,11 @@ export const LIMITS = {
   imageUploadIdleS: 60,
   pageSizeDefault: 25,
   pageSizeMax: 100,
+  /** Filters of the server list that a customer can save, and the length of the query that each keeps. */
+  savedFiltersMax: 20,
+  savedFilterMaxChars: 1_000,
+  /** Addresses that the text view of the server list has. */
+  listedAddressesMax: 1_000,
   idempotencyKeyMaxChars: 255,
   idempotencyRetentionHours: 24,
   idempotencyWaitMs: 30_000,

@@ -104,6 +104,9 @@ export function serverPath(serverNo: bigint): string {
   return `${PANEL_PATHS.servers}/${serverNo}`;
 }
 
+/** The addresses of the listed servers as plain text, one per line. No id equals its last segment. */
+export const SERVER_ADDRESSES_PATH = `${PANEL_PATHS.servers}/addresses`;
+
 /** The order form. No id equals its last segment. */
 export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
 /** The same form, submitted to show the total, or to top up the missing amount and return. */

@@ -39,6 +39,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   regions: 'the operator loads the catalog again',
   reset_requests: 'written in one commit with its mail',
   samplings: 'the next sample writes them again',
+  saved_filters: 'written in one commit with its audit row',
   service: 'one row of settings and marks, written in one statement',
   spare_indexes: 'an index of a canceled invoice, written with it',
   switches: 'the operator runs the command again',

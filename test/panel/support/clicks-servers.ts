@@ -71,6 +71,22 @@ export const SERVER_CLICKS: readonly Click[] = [
     once: 'server.reboot',
     at: (estate) => `/servers?bulk=reboot&server.${estate.running}=on`,
   },
+  { form: ['/servers', 'console'], once: null, button: 'key', apart: true },
+  {
+    form: ['/servers', 'save_filter'],
+    once: 'saved_filter.save',
+    at: () => '/servers?status=running',
+    fields: { name: 'Clicked' },
+  },
+  {
+    form: ['/servers', 'delete_filter'],
+    once: 'saved_filter.delete',
+    prepare: async ({ panel }) => {
+      await panel.submit(await panel.get('/servers?status=stopped'), 'save_filter', { name: 'Old' });
+    },
+    // The first of this name on the page: those of the rows are below.
+    button: 'key',
+  },
   { form: ['/servers/{id}', 'start'], once: 'server.start', at: ({ stopped }) => `/servers/${stopped}` },
   { form: ['/servers/{id}', 'stop'], once: 'server.stop', at: ({ stopped }) => `/servers/${stopped}` },
   { form: ['/servers/{id}', 'reboot'], once: 'server.reboot', at: running },
