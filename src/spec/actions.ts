@@ -105,6 +105,8 @@ export const ACTIONS = [
   'alert.create',
   'alert.update',
   'alert.delete',
+  'order_draft.save',
+  'order_draft.discard',
   'saved_filter.save',
   'saved_filter.delete',
   'maintenance.start',

@@ -112,7 +112,7 @@ export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
 /** The same form, submitted to show the total, or to top up the missing amount and return. */
 export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
 export const DEPLOY_TOPUP_PATH = `${DEPLOY_PATH}/topup`;
-/** The query parameter that carries an order through a top-up, sealed. */
+/** The query parameter of the order form that opens a kept order, by its id. */
 export const ORDER_QUERY = 'order';
 
 /** The pages of one server, as suffixes of its path. */

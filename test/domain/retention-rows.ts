@@ -144,6 +144,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 30 * DAY_MS,
       goneMs: 30 * DAY_MS + 1,
     },
+    orderDrafts: {
+      insert: (at) =>
+        insert('order_drafts', {
+          ...{ id: newId(at), customer_id: customerId, draft_sealed: 'sealed' },
+          ...{ created_at: at, expires_at: at },
+        }),
+      keptMs: -1,
+      goneMs: 1,
+    },
     mailLinks: {
       insert: (at) =>
         insert('mail_links', {

@@ -90,7 +90,7 @@ describe('the walks of a customer', () => {
     const image = /<option value="(img_\w+)">Debian 13/.exec(ada.page.text)?.[1] ?? '';
     const name = /name="name"[^>]* value="([^"]+)"/.exec(ada.page.text)?.[1] ?? '';
     await ada.press('deploy', /^Top up \$/, { image, key_text: publicKey(1, 'ada') });
-    assert.match(ada.text, /This top-up is for your order\./);
+    assert.match(ada.text, /We keep your order of \S+ \(s1\) until/);
     await ada.press('create', /^Continue to payment$/, { coin: 'LTC' });
     const { clicks, fields } = ada;
     await ada.press('pay', /^Pay this top-up$/);

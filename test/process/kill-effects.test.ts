@@ -27,6 +27,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   metric_points: 'the next round writes them again',
   metrics: 'the next sample writes them again',
   migration_files: 'migrations run in one transaction',
+  order_drafts: 'written in one commit with its audit row',
   passkeys: 'written in one commit with its audit row and mail',
   placed_resources: 'the call that follows is repeated, and makes the same entry',
   plan_regions: 'the operator loads the catalog again',

@@ -2,6 +2,7 @@
 const NOTICES = {
   session_over: 'Your session expired, so nothing was changed. Sign in to continue.',
   saved: 'Saved.',
+  order_discarded: 'Order discarded.',
   filter_saved: 'Filter saved.',
   filter_deleted: 'Saved filter deleted.',
   server_ordered:

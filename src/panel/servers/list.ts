@@ -8,6 +8,7 @@ import { labelFilterField } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { type BulkAction, type BulkResult, bulkForm, bulkResults, emptySelection } from './bulk.ts';
+import { type KeptOrder, keptOrders } from './kept-orders.ts';
 import { addressesLink, type ListTable, serverTable } from './list-table.ts';
 import { type SavedFilter, savedFilters } from './saved-filters.ts';
 
@@ -18,6 +19,8 @@ interface ServersData extends ListTable {
   readonly unselected: BulkAction | null;
   /** The current filters. */
   readonly filter: Readonly<Record<string, string>>;
+  /** Those that the customer can continue. */
+  readonly orders: readonly KeptOrder[];
   readonly saved: readonly SavedFilter[];
   readonly next: string | null;
   readonly first: string | null;
@@ -29,11 +32,13 @@ interface ServersData extends ListTable {
 
 export function serversView(data: ServersData): View {
   const { servers, filter, closed, results, unselected } = data;
+  const kept = keptOrders(data.orders);
   const filtered = Object.keys(filter).length > 0 || data.first !== null;
-  if (servers.length === 0 && !filtered) return serversPage(null, part('list', emptyServerList(closed)));
+  if (servers.length === 0 && !filtered)
+    return serversPage(null, html`${kept}${part('list', emptyServerList(closed))}`);
   return serversPage(
     closed === null ? buttonLink('Deploy server', DEPLOY_PATH) : null,
-    html`${results && bulkResults(results)}${unselected && emptySelection(unselected)}
+    html`${kept}${results && bulkResults(results)}${unselected && emptySelection(unselected)}
 ${closed && html`<p class="banner warn">New servers are unavailable right now. ${closed}</p>`}
 ${savedFilters(data)}
 ${filterForm(data)}

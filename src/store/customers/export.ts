@@ -211,6 +211,11 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
             order by created_at, id`,
   },
   {
+    name: 'order_drafts',
+    ids: { id: 'orderDraft' },
+    rows: 'select id, created_at, expires_at from order_drafts where customer_id = $1 order by created_at',
+  },
+  {
     name: 'saved_filters',
     ids: { id: 'savedFilter' },
     rows: 'select id, name, query, created_at from saved_filters where customer_id = $1 order by name',

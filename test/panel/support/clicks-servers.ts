@@ -26,12 +26,20 @@ export const SERVER_CLICKS: readonly Click[] = [
   },
   {
     form: ['/servers/new/topup', 'deploy'],
-    once: null,
+    once: 'order_draft.save',
     at: () => '/servers/new',
     action: '/servers/new/topup',
     fields: order,
-    // Each order is sealed with its own nonce.
-    apart: true,
+  },
+  {
+    form: ['/servers/new', 'discard'],
+    once: 'order_draft.discard',
+    prepare: async (clicker) => {
+      const { panel } = clicker;
+      const page = await panel.get('/servers/new');
+      await panel.submit(page, 'deploy', await order(clicker), { action: '/servers/new/topup' });
+    },
+    at: () => '/servers/new',
   },
   {
     form: ['/servers/{id}/network', 'names'],

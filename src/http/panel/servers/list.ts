@@ -13,6 +13,7 @@ import { readList } from '../list.ts';
 import type { PageContext, PanelPage } from '../page-types.ts';
 import { BULK_FORMS, readBulkQuestion } from './bulk.ts';
 import { readListState, readSelection } from './list-state.ts';
+import { readKeptOrders } from './order-drafts.ts';
 import { ROW_CONSOLE_FORM } from './overview.ts';
 import { SAVED_FILTER_FORMS } from './saved-filters.ts';
 
@@ -27,7 +28,7 @@ export const SERVER_LIST_PAGE: PanelPage = {
     if (question && question.servers.length > 0)
       return bulkView(question.action, question.servers, { forms, state });
     const size = sizeOf(context);
-    const [list, names, rules, saved] = await Promise.all([
+    const [list, names, rules, saved, orders] = await Promise.all([
       readList(context, 'servers.list', (page) => listServers(service, context.customer(), page), {
         size,
         sorts: SERVER_SORTS,
@@ -35,6 +36,7 @@ export const SERVER_LIST_PAGE: PanelPage = {
       listCatalogueNames(service),
       context.edge.rules.read(),
       listSavedFilters(service, context.customer()),
+      readKeptOrders(context),
     ]);
     const sized = (link: string | null) => link && withSize(link, size);
     const results = shown && (JSON.parse(shown.texts.results ?? '[]') as readonly BulkResult[]);
@@ -45,6 +47,7 @@ export const SERVER_LIST_PAGE: PanelPage = {
       sort: list.sort,
       state,
       saved,
+      orders,
       results,
       selected: new Set(refused ?? readSelection(query)),
       unselected: question?.action ?? null,
