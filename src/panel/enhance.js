@@ -99,16 +99,19 @@ setInterval(() => {
 }, 1000);
 
 // Keyboard shortcuts for signed-in pages. The search page lists them.
-const search = document.querySelector('.find input');
+const search = document.querySelector('.find input[type=search]');
+// The customer can turn off those of one character.
+const areShortcutsOff = document.body.dataset.shortcuts === 'off';
 const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
 let afterG = false;
 // Leaving a form that someone fills in would lose it.
 let isFillingIn = false;
 addEventListener('input', ({ target }) => {
-  if (target.form?.method === 'post') isFillingIn = true;
+  if (target.form?.method === 'post' && target.form.role !== 'search') isFillingIn = true;
 });
 addEventListener('keydown', (event) => {
   if (!search || event.altKey || event.metaKey || event.isComposing) return;
+  if (areShortcutsOff && !event.ctrlKey) return;
   const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
   const isSearch = event.ctrlKey ? event.key === 'k' : !isTyping && event.key === '/';
   const follows = afterG && !isTyping && !event.ctrlKey;
@@ -128,20 +131,40 @@ addEventListener('keydown', (event) => {
   }
 });
 
-// A time is shown in UTC. Pointing at it tells how long ago it was, and the visitor's own time.
+// A time is shown in UTC. Pointing at it, tapping it, or focusing it tells how long ago it was, and the
+// visitor's own time. Times in tables take no focus: each would be a stop for the Tab key.
 const UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
   ['second', 1],
 ];
-document.addEventListener('pointerover', ({ target }) => {
-  const time = target.closest?.('time[datetime*=T]');
-  if (!time) return;
+function describeTime(time) {
   const then = new Date(time.dateTime);
   const seconds = (then - Date.now()) / 1000;
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
   const local = then.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'long' });
-  time.title = `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+  return `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+}
+const timeOf = ({ target }) => target.closest?.('time[datetime*=T]');
+document.addEventListener('pointerover', (event) => {
+  const time = timeOf(event);
+  if (time) time.title = describeTime(time);
 });
+const hint = document.createElement('output');
+hint.className = 'time-hint';
+hint.hidden = true;
+document.body.append(hint);
+for (const kind of ['click', 'focusin']) {
+  document.addEventListener(kind, (event) => {
+    const time = timeOf(event);
+    hint.hidden = !time;
+    hint.textContent = time ? describeTime(time) : '';
+  });
+}
+function makeTimesFocusable(root) {
+  for (const time of root.querySelectorAll('time[datetime*=T]')) if (!time.closest('table')) time.tabIndex = 0;
+}
+makeTimesFocusable(document);
+document.addEventListener('part-replaced', ({ detail }) => makeTimesFocusable(detail));

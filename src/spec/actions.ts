@@ -12,6 +12,7 @@ export const ACTIONS = [
   'customer.change_email',
   'customer.undo_email',
   'customer.set_openpgp_key',
+  'customer.set_shortcuts',
   'customer.begin_totp',
   'customer.enable_totp',
   'customer.disable_totp',

@@ -49,7 +49,13 @@ export interface Frame {
   readonly site: string;
   readonly sandbox: boolean;
   /** The signed-in account, or null. */
-  readonly account: { readonly email: string; readonly balance: string; readonly frozen: boolean } | null;
+  readonly account: {
+    readonly email: string;
+    readonly balance: string;
+    readonly frozen: boolean;
+    /** Whether keyboard shortcuts of one character are on. */
+    readonly shortcuts: boolean;
+  } | null;
   /** Why changes are refused right now, or null. */
   readonly closed: string | null;
   /** The confirmation of the last action, or null. */
@@ -92,7 +98,7 @@ ${view.body}`;
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }
 </head>
-<body${account && new Html(' class="inside"')}>
+<body${account && new Html(' class="inside"')}${account?.shortcuts === false && new Html(' data-shortcuts="off"')}>
 <a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
 ${account && navigation(view.section, account.email, frame.forms)}
@@ -126,9 +132,9 @@ function liveScript({ live, autoRefresh, assets }: Frame): Html | null {
 data-url="${live.url}" data-seq="${live.seq}" data-about="${live.about.join(' ')}"${every}></script>`;
 }
 
-function masthead({ account, site, sandbox }: Frame): Html {
+function masthead({ account, site, sandbox, forms }: Frame): Html {
   const here = account
-    ? html`${searchForm()}
+    ? html`${searchForm(forms)}
 <a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
 ${account.balance}</a>`
     : html`<nav aria-label="About" class="about">

@@ -41,6 +41,12 @@ export const SERVER_CLICKS: readonly Click[] = [
     },
     at: () => '/servers/new',
   },
+  { form: ['/search', 'find'], once: null, fields: { q: '203.0.113.9' } },
+  {
+    form: ['/search', 'shortcuts'],
+    once: 'customer.set_shortcuts',
+    button: 'shortcuts',
+  },
   {
     form: ['/servers/{id}/network', 'names'],
     once: 'server.set_rdns',
