@@ -164,7 +164,8 @@ for (const kind of ['click', 'focusin']) {
   });
 }
 function makeTimesFocusable(root) {
-  for (const time of root.querySelectorAll('time[datetime*=T]')) if (!time.closest('table')) time.tabIndex = 0;
+  for (const time of root.querySelectorAll('time[datetime*=T]'))
+    if (!time.closest('table')) time.tabIndex = 0;
 }
 makeTimesFocusable(document);
 document.addEventListener('part-replaced', ({ detail }) => makeTimesFocusable(detail));

@@ -86,6 +86,7 @@ export function renderDocument(view: View, frame: Frame): string {
 ${banners(frame)}
 ${pageHeader(view)}
 ${view.body}`;
+  const withoutShortcuts = account?.shortcuts === false && new Html(' data-shortcuts="off"');
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -98,7 +99,7 @@ ${view.body}`;
     view.usesPasskeys && html`\n<script src="${assets.passkeys}" defer></script>`
   }
 </head>
-<body${account && new Html(' class="inside"')}${account?.shortcuts === false && new Html(' data-shortcuts="off"')}>
+<body${account && new Html(' class="inside"')}${withoutShortcuts}>
 <a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
 ${account && navigation(view.section, account.email, frame.forms)}

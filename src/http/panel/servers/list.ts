@@ -1,6 +1,6 @@
 /** The list of servers. */
 import { listCatalogueNames } from '../../../domain/catalogue/offers.ts';
-import { listSavedFilters } from '../../../domain/customers/saved-filters.ts';
+import { listSavedFilters } from '../../../domain/customers/preferences.ts';
 import { findClosure } from '../../../domain/rules/rules.ts';
 import { listServers } from '../../../domain/servers/read.ts';
 import { type BulkResult, bulkView } from '../../../panel/servers/bulk.ts';

@@ -1,5 +1,5 @@
 /** Saving and deleting a filter of the server list. */
-import { deleteFilter, type SavedFilter, saveFilter } from '../../../domain/customers/saved-filters.ts';
+import { deleteFilter, type SavedFilter, saveFilter } from '../../../domain/customers/preferences.ts';
 import { listPath } from '../../../panel/servers/bulk.ts';
 import { savedQuery } from '../../../panel/servers/saved-filters.ts';
 import { PANEL_FIELDS } from '../../../spec/paths.ts';

@@ -1,6 +1,7 @@
 /** The search over the customer's resources and the panel's pages. */
+
+import { setShortcuts } from '../../../domain/customers/preferences.ts';
 import { type FoundResource, findResources } from '../../../domain/customers/search.ts';
-import { setShortcuts } from '../../../domain/customers/shortcuts.ts';
 import { cleanQuery, namesAddress, QUERY_FIELD } from '../../../panel/parts/search-form.ts';
 import { type FoundItem, searchView } from '../../../panel/site/search.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath, serverPagePath } from '../../../spec/paths.ts';

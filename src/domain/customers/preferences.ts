@@ -1,9 +1,9 @@
-/** Filters of the server list that a customer saved under a name. */
+/** A customer's preferences in the panel: saved filters of the server list, and keyboard shortcuts. */
 import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { lockCustomer } from '../../store/customers/customers.ts';
+import { lockCustomer, setShortcutsOff } from '../../store/customers/customers.ts';
 import {
   deleteSavedFilter as deleteRow,
   listSavedFilters as listRows,
@@ -64,6 +64,21 @@ export async function deleteFilter(service: Service, actor: CustomerActor, shown
     const now = service.clock.now();
     if (!(await deleteRow(tx, actor.customerId, id))) notFound('savedFilter');
     await recordAudit(tx, { actor, action: 'saved_filter.delete', resource: shownId }, now);
+    await actor.saveResponse?.(tx, {});
+  });
+}
+
+/** Turns shortcuts of one character on or off (WCAG 2.1.4), for all browsers. */
+export async function setShortcuts(
+  service: Service,
+  actor: CustomerActor,
+  { on }: { readonly on: boolean },
+): Promise<void> {
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    (await lockCustomer(tx, actor.customerId)) ?? fail('auth_required');
+    await setShortcutsOff(tx, actor.customerId, on ? null : now);
+    await recordAudit(tx, { actor, action: 'customer.set_shortcuts', resource: null }, now);
     await actor.saveResponse?.(tx, {});
   });
 }
