@@ -47,6 +47,7 @@ export const RETENTION = {
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
+  orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },
   usedChallenges: { purge: PURGES.usedChallenges, keepMs: 0, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },
   rateBuckets: { purge: PURGES.rateBuckets, keepMs: 0, batch: BATCH },

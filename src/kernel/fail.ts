@@ -86,14 +86,20 @@ export function insufficientBalance(haveCents: bigint, needCents: bigint): never
   );
 }
 
-/** Throws when the price is above the limit that the field sets. */
-export function priceChanged(field: 'quote' | 'max_price_usd', priceCents: bigint): never {
+/** Throws when the price is above the limit that the field sets, or not exactly the price that was shown. */
+export function priceChanged(
+  field: 'quote' | 'max_price_usd',
+  priceCents: bigint,
+  isExact = false,
+): never {
   const price = formatDollars(priceCents);
   const limit = field === 'quote' ? 'the price of your quote' : 'the most that you accept';
   fail(
     'price_changed',
     { field, price_usd: centsToUsd(priceCents) },
-    `This costs ${price} now, which is more than ${limit}. Nothing was charged.`,
+    isExact
+      ? `This costs ${price} now, which is not the price that was shown. Nothing was charged.`
+      : `This costs ${price} now, which is more than ${limit}. Nothing was charged.`,
   );
 }
 

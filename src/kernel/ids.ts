@@ -32,6 +32,8 @@ export const ID_PREFIXES = {
   action: 'act_',
   alert: 'alr_',
   incident: 'inc_',
+  savedFilter: 'flt_',
+  orderDraft: 'ord_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -38,6 +38,29 @@ function addCopyButtons(root) {
 addCopyButtons(document);
 document.addEventListener('part-replaced', ({ detail }) => addCopyButtons(detail));
 
+// A link or button that shows plain text copies it instead: without scripts, its page is copied by hand.
+function copyResults(root) {
+  if (!navigator.clipboard) return;
+  for (const shows of root.querySelectorAll('[data-copies]')) {
+    const name = shows.textContent.replace(/^Show/, 'Copy');
+    shows.textContent = name;
+    shows.addEventListener('click', async (event) => {
+      event.preventDefault();
+      const query = shows.form && new URLSearchParams(new FormData(shows.form, shows));
+      const response = await fetch(query ? `${shows.formAction}?${query}` : shows.href);
+      const text = await response.text();
+      const count = /^[\d.]+$/m.test(text) ? text.trim().split('\n').length : 0;
+      if (count > 0) await navigator.clipboard.writeText(text);
+      shows.textContent = count > 0 ? `Copied ${count}` : text.trim();
+      setTimeout(() => {
+        shows.textContent = name;
+      }, 2000);
+    });
+  }
+}
+copyResults(document);
+document.addEventListener('part-replaced', ({ detail }) => copyResults(detail));
+
 // `<form data-live="#total">`: when a choice changes, refetch those elements with the choices in the query.
 for (const form of document.querySelectorAll('form[data-live]')) {
   let latest = 0;
@@ -76,16 +99,19 @@ setInterval(() => {
 }, 1000);
 
 // Keyboard shortcuts for signed-in pages. The search page lists them.
-const search = document.querySelector('.find input');
+const search = document.querySelector('.find input[type=search]');
+// The customer can turn off those of one character.
+const areShortcutsOff = document.body.dataset.shortcuts === 'off';
 const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
 let afterG = false;
 // Leaving a form that someone fills in would lose it.
 let isFillingIn = false;
 addEventListener('input', ({ target }) => {
-  if (target.form?.method === 'post') isFillingIn = true;
+  if (target.form?.method === 'post' && target.form.role !== 'search') isFillingIn = true;
 });
 addEventListener('keydown', (event) => {
   if (!search || event.altKey || event.metaKey || event.isComposing) return;
+  if (areShortcutsOff && !event.ctrlKey) return;
   const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
   const isSearch = event.ctrlKey ? event.key === 'k' : !isTyping && event.key === '/';
   const follows = afterG && !isTyping && !event.ctrlKey;
@@ -105,20 +131,41 @@ addEventListener('keydown', (event) => {
   }
 });
 
-// A time is shown in UTC. Pointing at it tells how long ago it was, and the visitor's own time.
+// A time is shown in UTC. Pointing at it, tapping it, or focusing it tells how long ago it was, and the
+// visitor's own time. Times in tables take no focus: each would be a stop for the Tab key.
 const UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
   ['second', 1],
 ];
-document.addEventListener('pointerover', ({ target }) => {
-  const time = target.closest?.('time[datetime*=T]');
-  if (!time) return;
+function describeTime(time) {
   const then = new Date(time.dateTime);
   const seconds = (then - Date.now()) / 1000;
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
   const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
   const local = then.toLocaleString('en-US', { dateStyle: 'medium', timeStyle: 'long' });
-  time.title = `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+  return `${relative.format(Math.round(seconds / size), unit)}: ${local}`;
+}
+const timeOf = ({ target }) => target.closest?.('time[datetime*=T]');
+document.addEventListener('pointerover', (event) => {
+  const time = timeOf(event);
+  if (time) time.title = describeTime(time);
 });
+const hint = document.createElement('output');
+hint.className = 'time-hint';
+hint.hidden = true;
+document.body.append(hint);
+for (const kind of ['click', 'focusin']) {
+  document.addEventListener(kind, (event) => {
+    const time = timeOf(event);
+    hint.hidden = !time;
+    hint.textContent = time ? describeTime(time) : '';
+  });
+}
+function makeTimesFocusable(root) {
+  for (const time of root.querySelectorAll('time[datetime*=T]'))
+    if (!time.closest('table')) time.tabIndex = 0;
+}
+makeTimesFocusable(document);
+document.addEventListener('part-replaced', ({ detail }) => makeTimesFocusable(detail));

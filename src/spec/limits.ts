@@ -70,6 +70,15 @@ export const LIMITS = {
   imageUploadIdleS: 60,
   pageSizeDefault: 25,
   pageSizeMax: 100,
+  /** Orders that a customer can keep while they top up, how long, and the fields of one as JSON. */
+  orderDraftsMax: 3,
+  orderDraftDays: 7,
+  orderDraftMaxBytes: 512 * 1024,
+  /** Filters of the server list that a customer can save, and the length of the query that each keeps. */
+  savedFiltersMax: 20,
+  savedFilterMaxChars: 1_000,
+  /** Addresses that the text view of the server list has. */
+  listedAddressesMax: 1_000,
   idempotencyKeyMaxChars: 255,
   idempotencyRetentionHours: 24,
   idempotencyWaitMs: 30_000,

@@ -112,12 +112,15 @@ export function serverPath(serverNo: bigint): string {
   return `${PANEL_PATHS.servers}/${serverNo}`;
 }
 
+/** The addresses of the listed servers as plain text, one per line. No id equals its last segment. */
+export const SERVER_ADDRESSES_PATH = `${PANEL_PATHS.servers}/addresses`;
+
 /** The order form. No id equals its last segment. */
 export const DEPLOY_PATH = `${PANEL_PATHS.servers}/new`;
 /** The same form, submitted to show the total, or to top up the missing amount and return. */
 export const DEPLOY_TOTAL_PATH = `${DEPLOY_PATH}/total`;
 export const DEPLOY_TOPUP_PATH = `${DEPLOY_PATH}/topup`;
-/** The query parameter that carries an order through a top-up, sealed. */
+/** The query parameter of the order form that opens a kept order, by its id. */
 export const ORDER_QUERY = 'order';
 
 /** The pages of one server, as suffixes of its path. */

@@ -47,6 +47,7 @@ export const SEALED = {
   },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
+  orderDraft: { purpose: 'order draft', table: 'order_drafts', column: 'draft_sealed', row: 'id' },
   operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },
   mail: {
     purpose: 'mail data',

@@ -152,6 +152,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
+    orderDrafts: {
+      insert: (at) =>
+        insert('order_drafts', {
+          ...{ id: newId(at), customer_id: customerId, draft_sealed: 'sealed' },
+          ...{ created_at: at, expires_at: at },
+        }),
+      keptMs: -1,
+      goneMs: 1,
+    },
     mailLinks: {
       insert: (at) =>
         insert('mail_links', {

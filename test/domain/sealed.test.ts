@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { requestReset } from '../../src/domain/customers/reset-password.ts';
 import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
+import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
@@ -44,6 +45,7 @@ async function storeTwoOfEach(): Promise<void> {
     await createWebhook(service, actor, { url: `https://example.com/${n}`, events: ['*'] });
     const limits = { ip_cidrs: [`192.0.2.${n}/32`] };
     await createTokenByToken(service, { ...actor, scope: 'write' }, { name: 'ci', scope: 'read', limits });
+    await saveOrderDraft(service, actor, [['name', `web-${n}`]]);
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);

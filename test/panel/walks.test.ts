@@ -154,7 +154,7 @@ describe('the walks of a customer', { skip: NO_CHROMIUM }, () => {
     const image = (await debian.getAttribute('value')) ?? '';
     const name = await ada.page.locator('main [name=name]').inputValue();
     await ada.press(/^Top up \$/, { image, key_text: publicKey(1, 'ada') });
-    await ada.expect(/This top-up is for your order\./);
+    await ada.expect(/We keep your order of \S+ \(s1\) until/);
     await ada.press(/^Continue to payment$/, { coin: 'LTC' });
     const { clicks, fields } = ada;
     await ada.press(/^Pay this top-up$/);

@@ -92,7 +92,9 @@ export class PanelClient {
     const form = findForm(page.text, name, options.key);
     const { button } = options;
     const buttonHtml = button && `name="${button[0]}" value="${button[1]}"`;
-    if (buttonHtml && !form.content.includes(buttonHtml))
+    // A button outside the form names it.
+    const isOutside = page.text.includes(`form="${form.attributes.id}" ${buttonHtml}`);
+    if (buttonHtml && !form.content.includes(buttonHtml) && !isOutside)
       throw new Error(`the form ${name} has no button ${buttonHtml}`);
     const entries: [string, string | Blob][] = [];
     const remaining = new Map(Object.entries(fields));

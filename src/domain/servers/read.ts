@@ -7,12 +7,12 @@ import type { Capabilities } from '../../ports/compute.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { explainDenial } from '../../spec/states.ts';
+import { pageServers } from '../../store/servers/list.ts';
 import { findServerControls } from '../../store/servers/operator.ts';
 import {
   findServerDetail,
   findServerIdByPublicNo,
   findShownServer,
-  pageServers,
   type ServerRow,
 } from '../../store/servers/servers.ts';
 import { findSentTransfer } from '../../store/servers/traffic.ts';

@@ -16,6 +16,8 @@ export interface Session {
   /** Shown at the top of every page, so it is read in the same statement. */
   readonly email: string;
   readonly balanceCents: bigint;
+  /** Whether the panel's keyboard shortcuts of one character are on. */
+  readonly shortcuts: boolean;
   /** The current version of the operator's rules. */
   readonly rulesVersion: bigint;
   /** The number of the latest event, from which a page's live updates continue. */
@@ -49,6 +51,7 @@ export async function identify(service: Service, cookieText: string | undefined)
       frozen: row.frozen_at !== null,
       email: row.email,
       balanceCents: row.balance_cents,
+      shortcuts: row.shortcuts_off_at === null,
       rulesVersion: row.rules_version,
       lastEventSeq: row.last_seq,
     },

@@ -12,22 +12,28 @@ const UNAUDITED_CODES: readonly FailureCode[] = ['auth_required', 'rate_limited'
 const AUDIT_TIMEOUT_MS = 1_000;
 const DENIED_ERRORS: readonly V1Error[] = ['forbidden_scope', 'jurisdictional_block'];
 
+/** A refused change: a request, or a part of it, such as one server of several. */
+type Refused = Pick<Admission, 'edge' | 'caller' | 'action' | 'resource' | 'isRefusalAudited'>;
+
 /** Writes the row with `sql`, if this kind of refusal is audited. */
-export async function writeRefusalAudit(sql: Sql, admission: Admission, error: unknown): Promise<void> {
-  const { edge, caller: actor, action, resource } = admission;
+export async function writeRefusalAudit(sql: Sql, refused: Refused, error: unknown): Promise<void> {
+  const { edge, caller: actor, action, resource } = refused;
   if (!actor?.customerId || action === null) return;
   const code: FailureCode = error instanceof Failure ? error.code : 'internal';
   if (UNAUDITED_CODES.includes(code)) return;
   const result = DENIED_ERRORS.includes(FAILURES[code].v1) ? 'denied' : 'error';
   await recordAudit(sql, { actor, action, resource: resource(), result }, edge.service.clock.now());
-  admission.isRefusalAudited = true;
+  refused.isRefusalAudited = true;
 }
 
 /**
  * Records the refusal outside any transaction, because the change was rolled back, unless it is already
  * recorded. If the write fails, the caller still receives the original error.
  */
-export async function auditRefusal(admission: Admission, error: unknown): Promise<void> {
+export async function auditRefusal(
+  admission: Refused & { readonly request: Pick<Admission['request'], 'id'> },
+  error: unknown,
+): Promise<void> {
   if (admission.isRefusalAudited) return;
   const { service } = admission.edge;
   try {

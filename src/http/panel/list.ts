@@ -1,4 +1,5 @@
 /** Reads one page of a list from a page's query: `?status=running&cursor=…`. */
+import type { CustomerActor } from '../../domain/context.ts';
 import { InvalidRequest } from '../../kernel/fail.ts';
 import type { PageRequest } from '../../spec/lists.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -23,8 +24,8 @@ export interface PanelList<Item> {
 interface ListOptions {
   readonly path?: string;
   readonly size?: number;
-  /** The page's query may choose the sort order. */
-  readonly sorts?: true;
+  /** The page's query may choose one of these sort orders. */
+  readonly sorts?: readonly string[];
   /** Query parameters of the page itself, which links to its other pages keep. */
   readonly preservedQuery?: Readonly<Record<string, string>>;
   /** A filter and sort order of the page itself, such as the bounds of a month. Not part of the URL. */
@@ -42,7 +43,8 @@ export async function readList<Item>(
   options: ListOptions = {},
 ): Promise<PanelList<Item>> {
   const { path = context.request.url.split('?')[0] ?? '', size = 25, preservedQuery = {}, fixed } = options;
-  const page = buildPageRequest(context, operation, { size, fixed, sorts: options.sorts ?? false });
+  const source = { ...context, owner: context.customer() };
+  const page = buildPageRequest(source, operation, { size, fixed, sorts: options.sorts ?? [] });
   const { items, next } = await read(page);
   const sort = page.descending ? `-${page.sort}` : page.sort;
   const link = (changes: Readonly<Record<string, string>>) => {
@@ -56,7 +58,7 @@ export async function readList<Item>(
   };
   const cursor =
     next &&
-    makeCursor(context.service.keys, next, { ...cursorScope(context, operation), filter: page.filter, sort });
+    makeCursor(context.service.keys, next, { ...cursorScope(source, operation), filter: page.filter, sort });
   return {
     items,
     filter: page.filter,
@@ -66,18 +68,26 @@ export async function readList<Item>(
   };
 }
 
-function cursorScope(context: PageContext, operation: Operation) {
-  return { list: operation, customerId: context.customer().customerId, path: JSON.stringify(context.params) };
+/** The request that a list is read from. */
+type ListSource = Pick<PageContext, 'service' | 'query' | 'params'> & { readonly owner: CustomerActor };
+
+function cursorScope({ owner, params }: ListSource, operation: Operation) {
+  return { list: operation, customerId: owner.customerId, path: JSON.stringify(params) };
 }
 
-function buildPageRequest(
-  context: PageContext,
+export function buildPageRequest(
+  context: ListSource,
   operation: Operation,
-  options: { readonly size: number; readonly fixed: ListOptions['fixed']; readonly sorts: boolean },
+  options: {
+    readonly size: number;
+    readonly fixed?: ListOptions['fixed'];
+    readonly sorts: readonly string[];
+  },
 ): PageRequest {
   const { size, fixed, sorts } = options;
-  const listRules = ROUTES.find(({ id }) => id === operation)?.list;
-  if (!listRules) throw new Error(`${operation} is not a list`);
+  const found = ROUTES.find(({ id }) => id === operation)?.list;
+  if (!found) throw new Error(`${operation} is not a list`);
+  const listRules = sorts.length > 0 ? { ...found, sorts } : found;
   const rules = fixed
     ? { ...listRules, filters: Object.fromEntries(Object.keys(fixed.filter).map((name) => [name, {}])) }
     : listRules;
@@ -94,7 +104,7 @@ function buildPageRequest(
   };
   const rawQuery: Record<string, string> = fixed ? { sort: fixed.sort } : {};
   const sort = field(context.query, 'sort');
-  if (sorts && sort !== '' && read({ sort })) rawQuery.sort = sort;
+  if (sorts.length > 0 && sort !== '' && read({ sort })) rawQuery.sort = sort;
   for (const name of Object.keys(rules.filters)) {
     const isLabel = listRules.filters[name]?.type === 'labels';
     const typed = fixed ? (fixed.filter[name] ?? '') : field(context.query, name);

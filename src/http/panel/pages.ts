@@ -26,6 +26,7 @@ import { SNAPSHOT_PAGES } from './resources/snapshots.ts';
 import { VOLUME_PAGES } from './resources/volumes.ts';
 import { WEBHOOK_PAGES } from './resources/webhooks.ts';
 import { ACTION_PAGES } from './servers/actions.ts';
+import { registerServerAddresses } from './servers/addresses.ts';
 import { DEPLOY_PAGES } from './servers/deploy.ts';
 import { SERVER_LIST_PAGE } from './servers/list.ts';
 import { registerServerCharts, SERVER_METRICS_PAGE } from './servers/metrics.ts';
@@ -108,5 +109,6 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerPlainDocs(scope, edge);
   registerStatusFeed(scope, edge);
   registerServerCharts(scope, edge);
+  registerServerAddresses(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

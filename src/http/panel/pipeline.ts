@@ -25,6 +25,7 @@ import {
   buildStaticFrame,
   identifyRequest,
   newFormContext,
+  PAGE_HEADERS,
   sendPage,
   type Visitor,
 } from './visitor.ts';
@@ -233,6 +234,22 @@ export function registerPicture<Params>(
       if (toFailure(edge, error).code !== 'not_found') throw error;
       return await sendNotFound(edge, request, reply);
     }
+  });
+}
+
+/** Serves plain text to the customer whom it belongs to. A visitor is sent to sign in. */
+export function registerOwnText(
+  scope: FastifyInstance,
+  edge: Edge,
+  path: string,
+  write: (owner: CustomerActor, request: FastifyRequest) => Promise<string>,
+): void {
+  scope.get(path, async (request, reply) => {
+    const { actor } = buildVisit(edge, await identifyRequest(edge, request), request);
+    const { customerId } = actor;
+    if (customerId === null) return redirectToSignIn(reply, request.url);
+    const text = await write({ ...actor, customerId }, request);
+    return reply.headers({ ...PAGE_HEADERS, 'content-type': 'text/plain; charset=utf-8' }).send(text);
   });
 }
 

@@ -83,6 +83,7 @@ export function buildStaticFrame(
       email: session.email,
       balance: `$${formatCents(session.balanceCents)}`,
       frozen: session.frozen,
+      shortcuts: session.shortcuts,
     },
     closed,
     // A form may be sent to the URL that its page had after an earlier change.

@@ -18,6 +18,7 @@ import {
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
+import { type KeptOrder, keptOrders } from '../servers/kept-orders.ts';
 import { coinUnit, topupStatusBadge } from './coin-names.ts';
 import { refundInstructions } from './payment.ts';
 
@@ -31,6 +32,8 @@ interface BillingData {
     readonly total_usd: number;
     readonly missing_usd: number;
   };
+  /** Those that the customer can continue. */
+  readonly orders: readonly KeptOrder[];
   readonly invoices: readonly { readonly topup: Topup; readonly status: SessionTopupStatus }[];
   readonly next: string | null;
   readonly first: string | null;
@@ -82,6 +85,7 @@ export function billingView(data: BillingData): View {
     header: { actions: buttonLink('Top up', PANEL_PATHS.topup) },
     live: ['srv_', 'top_'],
     body: html`${billingTabs(PANEL_PATHS.billing)}
+${part('orders', keptOrders(data.orders))}
 ${part('summary', balanceSummary(data.balance))}
 ${part(
   'warning',

@@ -2,6 +2,7 @@
 import type { Topup } from '../../spec/schemas/topup.ts';
 import type { ReversalFate, SessionTopupStatus } from '../../spec/states.ts';
 import type { FormContext } from '../parts/form.ts';
+import type { KeptOrder } from '../servers/kept-orders.ts';
 
 export interface PaymentData {
   readonly topup: Topup;
@@ -33,8 +34,8 @@ export interface PaymentData {
   readonly left_until: string;
   /** URL of a transaction in a block explorer; null: the operator set none for this network. */
   readonly explorer: ((txid: string) => string) | null;
-  /** The order that the top-up is for, sealed, and its page; null: none. */
-  readonly order: { readonly sealed: string; readonly path: string } | null;
+  /** Those that the customer can continue. */
+  readonly orders: readonly KeptOrder[];
   /** Simulated coins, with the base URL of `/sandbox/*`; null: coins are real. */
   readonly sandbox: { readonly url: string } | null;
   readonly forms: FormContext;

@@ -8,6 +8,7 @@ import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part, type StepState, stepList } from '../parts/live.ts';
+import { keptOrders } from '../servers/kept-orders.ts';
 import { coinName, coinUnit, topupStatusBadge } from './coin-names.ts';
 import type { PaymentData } from './payment-data.ts';
 import { formatConfirmations, paymentsTable } from './payment-parts.ts';
@@ -41,12 +42,7 @@ export function paymentView(data: PaymentData): View {
 ${data.taken_back && reversalNote(data.taken_back)}
 ${paymentStatus(data)}`,
     )}
-${part(
-  'order',
-  data.order &&
-    status !== 'confirmed' &&
-    html`<p>This top-up is for your order. <a href="${data.order.path}">Back to the order</a></p>`,
-)}
+${part('order', keptOrders(data.orders))}
 ${part('pay', status === 'waiting' && howToPay(data))}
 ${part('sandbox', data.sandbox !== null && isPending && sandboxSection(data, data.sandbox.url))}
 ${part(
@@ -97,7 +93,6 @@ ${paymentNotes(data, 'We’ll credit')}`;
       return html`<p><strong>${usd(topup.credited_usd)}</strong> was credited to your balance${
         data.bonus_paid_usd > 0 && html`, plus a bonus of <strong>${usd(data.bonus_paid_usd)}</strong>`
       }. <a href="${resourcePath(BILLING_PATHS.receipts, topup.id)}">View receipt</a></p>
-${data.order && html`<p><a class="button" href="${data.order.path}">Continue your order</a></p>`}
 ${paymentNotes(data, 'We credited')}`;
     case 'error':
       return html`<p>We have not credited your payment yet. Tell us what to do with it:</p>`;

@@ -1,14 +1,12 @@
 /** Paying a top-up with simulated coins: buttons, and the commands that do the same. Only in a sandbox. */
-import { ORDER_QUERY } from '../../spec/paths.ts';
 import { section } from '../parts/components.ts';
 import { form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { PaymentData } from './payment-data.ts';
 
 export function sandboxSection(data: PaymentData, url: string): Html {
-  const { topup, forms, order, status, missing } = data;
+  const { topup, forms, status, missing } = data;
   const isPayable = status === 'waiting' || missing?.amount;
-  const orderField = order && html`<input type="hidden" name="${ORDER_QUERY}" value="${order.sealed}">\n`;
   const left = topup.required_confirmations - topup.confirmations;
   const pay = JSON.stringify({
     coin: topup.coin,
@@ -26,13 +24,13 @@ export function sandboxSection(data: PaymentData, url: string): Html {
       form(
         forms,
         { name: 'pay', class: 'inline' },
-        html`${orderField}<button>Pay ${status === 'waiting' ? 'this top-up' : 'the rest'}</button>`,
+        html`<button>Pay ${status === 'waiting' ? 'this top-up' : 'the rest'}</button>`,
       )
     }
 ${form(
   forms,
   { name: 'mine', class: 'inline' },
-  html`${orderField}<button class="plain" name="count" value="1">Mine a block</button>${all}`,
+  html`<button class="plain" name="count" value="1">Mine a block</button>${all}`,
 )}</div>
 <details><summary>The same as commands</summary>
 <pre tabindex="0">curl ${url}/sandbox/payments --json '${pay}'

@@ -1,11 +1,12 @@
 /** The top-up form: coin, amount, and a preview of the result before payment. */
 import type { CoinCode } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
-import { BILLING_PATHS, ORDER_QUERY, PANEL_PATHS } from '../../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { detailList, exactUsd, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { type KeptOrder, keptOrders } from '../servers/kept-orders.ts';
 import { coinLabel, coinUnit } from './coin-names.ts';
 
 /** Longer than any valid amount. */
@@ -24,8 +25,8 @@ interface TopupData {
   readonly coin: CoinCode | null;
   /** As shown in its field. */
   readonly amount: string;
-  /** The order that the top-up is for, sealed; null: none. */
-  readonly order: string | null;
+  /** Those to continue after the top-up. */
+  readonly orders: readonly KeptOrder[];
   /** The requested amount, if it was below the minimum and therefore raised. */
   readonly raisedFrom: string | null;
   /** The error on the amount. */
@@ -67,6 +68,7 @@ refund it later.</p>\n`
   html`<p class="banner warn">No coins are accepted right now. Try again later, or <a
 href="${PANEL_PATHS.contact}">contact us</a>.</p>`
 }
+${keptOrders(data.orders)}
 <div class="columns"><div>
 ${orderForm(data)}
 </div><div>
@@ -83,11 +85,7 @@ function orderForm(data: TopupData): Html {
   return form(
     data.forms,
     { name: 'create', action: PANEL_PATHS.topup, live: '#total' },
-    html`${
-      data.order !== null &&
-      html`<input type="hidden" name="${ORDER_QUERY}" value="${data.order}">
-<p class="banner">This top-up is for your order. Once it is credited, its page leads back to the order.</p>\n`
-    }<fieldset><legend>Coin</legend>
+    html`<fieldset><legend>Coin</legend>
 <div class="choices coins">
 ${coins}</div>
 ${fields.notes('coin')}</fieldset>

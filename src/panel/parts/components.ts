@@ -1,19 +1,28 @@
 /** Components that pages share. */
 import { Html, type HtmlValue, html } from './html.ts';
 
+interface Column {
+  readonly name: string;
+  readonly class?: 'number' | 'actions';
+  /** The link that sorts the list by this column, and the current order if the list is sorted by it. */
+  readonly sort?: { readonly path: string; readonly order: 'ascending' | 'descending' | null } | undefined;
+}
+
 /**
  * Returns a table with a caption for screen readers. Cells are text or HTML. Below 34 rem, each row is a card
- * and each cell shows its column's name.
+ * and each cell shows its column's name; links that sort are above the cards.
  */
 export function table(options: {
   readonly caption: string;
-  readonly columns: readonly (string | { readonly name: string; readonly class: 'number' | 'actions' })[];
+  readonly columns: readonly (string | Column)[];
   readonly rows: readonly (readonly HtmlValue[])[];
 }): Html {
-  const classes = options.columns.map((column) => (typeof column === 'string' ? null : column.class));
-  const names = options.columns.map((column) => (typeof column === 'string' ? column : column.name));
+  const columns = options.columns.map((each): Column => (typeof each === 'string' ? { name: each } : each));
+  const classes = columns.map((column) => column.class);
+  const names = columns.map(({ name }) => name);
   const classOf = (index: number) => classes[index] && html` class="${classes[index]}"`;
-  const heads = names.map((name, index) => html`<th scope="col"${classOf(index)}>${name}</th>`);
+  const heads = columns.map((column, index) => columnHead(column, classOf(index)));
+  const sortable = columns.some(({ sort }) => sort) && ' sortable';
   // Once per column, not per row: a list of a hundred rows repeats them.
   const attributes = names.map(
     (name, index) =>
@@ -24,11 +33,17 @@ export function table(options: {
     return html`<tr><th scope="row">${first}</th>${cells}</tr>\n`;
   });
   const { caption } = options;
-  return html`<div class="scroll stack" tabindex="0" role="region" aria-label="${caption}"><table>
+  return html`<div class="scroll stack${sortable}" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;
+}
+
+function columnHead({ name, sort }: Column, classAttribute: Html | undefined | ''): Html {
+  if (!sort) return html`<th scope="col"${classAttribute}>${name}</th>`;
+  const order = sort.order && html` aria-sort="${sort.order}"`;
+  return html`<th scope="col" class="sort"${order}><a href="${sort.path}">${name}</a></th>`;
 }
 
 /** Returns a list of names and values. A row with a null value is left out. */

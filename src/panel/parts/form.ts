@@ -38,6 +38,9 @@ interface FormOptions {
   /** The page that handles the form. Default: the current page. */
   readonly action?: string;
   readonly class?: string;
+  readonly role?: 'search';
+  /** For buttons outside the form that submit it. */
+  readonly id?: string;
   /** Selector of the element that scripts update when a choice changes: `#total`. */
   readonly live?: string;
   /** Required for file uploads. */
@@ -50,6 +53,8 @@ export function form(context: FormContext, options: FormOptions, content: Html):
   const attributes = [
     attribute('action', action),
     attribute('class', options.class),
+    attribute('id', options.id),
+    attribute('role', options.role),
     attribute('data-live', options.live),
     options.multipart && new Html(' enctype="multipart/form-data"'),
   ];

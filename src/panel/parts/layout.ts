@@ -56,7 +56,13 @@ export interface Frame {
   readonly brand: Brand;
   readonly sandbox: boolean;
   /** The signed-in account, or null. */
-  readonly account: { readonly email: string; readonly balance: string; readonly frozen: boolean } | null;
+  readonly account: {
+    readonly email: string;
+    readonly balance: string;
+    readonly frozen: boolean;
+    /** Whether keyboard shortcuts of one character are on. */
+    readonly shortcuts: boolean;
+  } | null;
   /** Why changes are refused right now, or null. */
   readonly closed: string | null;
   /** The confirmation of the last action, or null. */
@@ -91,6 +97,7 @@ export function renderDocument(view: View, frame: Frame): string {
 ${banners(frame)}
 ${pageHeader(view)}
 ${view.body}`;
+  const withoutShortcuts = account?.shortcuts === false && new Html(' data-shortcuts="off"');
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -106,7 +113,7 @@ ${view.body}`;
     (name) => html`\n<script src="${assets[name]}" defer></script>`,
   )}
 </head>
-<body${account && new Html(' class="inside"')}>
+<body${account && new Html(' class="inside"')}${withoutShortcuts}>
 <a class="skip" href="#content">Skip to content</a>
 ${masthead(frame)}
 ${account && navigation(view.section, account.email, frame.forms)}
@@ -143,9 +150,9 @@ data-url="${live.url}" data-seq="${live.seq}"
 data-about="${live.about.join(' ')}"${every}${values}></script>`;
 }
 
-function masthead({ account, brand, sandbox }: Frame): Html {
+function masthead({ account, brand, sandbox, forms }: Frame): Html {
   const here = account
-    ? html`${searchForm()}
+    ? html`${searchForm(forms)}
 <a class="balance" data-part="balance" href="${PANEL_PATHS.billing}"><span class="label">Balance</span>
 ${account.balance}</a>`
     : html`<nav aria-label="About" class="about">

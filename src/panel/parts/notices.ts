@@ -2,6 +2,9 @@
 const NOTICES = {
   session_over: 'Your session expired, so nothing was changed. Sign in to continue.',
   saved: 'Saved.',
+  order_discarded: 'Order discarded.',
+  filter_saved: 'Filter saved.',
+  filter_deleted: 'Saved filter deleted.',
   server_ordered:
     'Your server is paid for and is being installed. Its addresses appear here in a minute or two.',
   server_stopping: 'The server is shutting down.',

@@ -68,6 +68,11 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   plan: { required: () => 'Choose a plan.' },
   region: { required: () => 'Choose a region.' },
   ssh_keys: { min_items: () => 'Select at least one SSH key, or paste one.' },
+  root_password: {
+    not_allowed: () =>
+      'You chose SSH key and also typed a password. Nothing was ordered. To use a password, choose ' +
+      'Password and enter it again. To use the key, deploy again without a password.',
+  },
   server: { required: () => 'Choose a server.' },
   size_gb: {
     min: ({ min }) => `Must be at least ${formatNumber(min)} GiB.`,

@@ -7,6 +7,7 @@ import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { ListedSshKey } from '../../spec/schemas/ssh-key.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import type { FormContext } from '../parts/form.ts';
+import type { KeptOrder } from './kept-orders.ts';
 
 export interface DeployData {
   readonly plans: readonly Plan[];
@@ -19,6 +20,10 @@ export interface DeployData {
   readonly groups: readonly FirewallGroup[];
   /** Those that no server has. */
   readonly volumes: readonly Volume[];
+  /** The kept order that the form was opened from; null: none. */
+  readonly draft: string | null;
+  /** Those to continue instead. */
+  readonly keptOrders: readonly KeptOrder[];
   /** The submitted values so far, by field. */
   readonly given: ReadonlyMap<string, string>;
   readonly chosen: { readonly plan: string | null; readonly region: string; readonly months: CycleMonths };

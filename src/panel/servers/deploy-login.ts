@@ -6,15 +6,16 @@ import { labelsOf } from '../parts/labels.ts';
 import { checkbox, choiceGroup } from './deploy-choices.ts';
 import type { DeployData } from './deploy-data.ts';
 
-/** The choice decides: the fields of the other one are not read, and are hidden where styles can do that. */
+/** Styles hide the fields of the other choice where they can, except a password that was refused. */
 export function loginChoice(data: DeployData, fields: Fields): Html {
   const chosen = data.given.get('login') === 'password' ? 'password' : 'key';
+  const isRefused = fields.problem('root_password') !== null;
   const radio = (value: string, label: string) =>
     fields.radio('login', value, label, { checked: value === chosen });
   return html`<fieldset class="login"><legend>Sign in with</legend>
 ${radio('key', 'SSH key')}${radio('password', 'Password')}
 <div class="with-key">${keyFields(data, fields)}</div>
-<div class="with-password">${passwordField(data, fields, chosen)}</div>
+<div${isRefused ? '' : html` class="with-password"`}>${passwordField(data, fields, chosen)}</div>
 </fieldset>`;
 }
 
@@ -52,8 +53,6 @@ function passwordField({ given }: DeployData, fields: Fields, chosen: string): H
 ${fields.text('root_password', 'Root password', {
   type: 'password',
   autocomplete: 'new-password',
-  hint:
-    'At least 12 characters. Used only with the choice Password. SSH keys are safer: a password can be ' +
-    'guessed.',
+  hint: 'At least 12 characters. SSH keys are safer: a password can be guessed.',
 })}`;
 }

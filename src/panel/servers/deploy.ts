@@ -20,6 +20,7 @@ import {
 import type { DeployData } from './deploy-data.ts';
 import { loginChoice } from './deploy-login.ts';
 import { totalBox } from './deploy-total.ts';
+import { discardOrder, draftField, keptOrders } from './kept-orders.ts';
 
 export function deployView(data: DeployData): View {
   const { closed, plans } = data;
@@ -36,11 +37,10 @@ export function deployView(data: DeployData): View {
 }
 
 function deployForm(data: DeployData): Html {
-  const { forms, given } = data;
+  const { forms, given, draft } = data;
   const fields = new Fields(forms, 'deploy');
   const parts = html`<input type="hidden" name="sent" value="yes">
-${leftOutNote(given)}
-${choiceGroup(fields, 'plan', 'Plan', planChoices(data, fields))}
+${draft !== null && draftField(draft)}${choiceGroup(fields, 'plan', 'Plan', planChoices(data, fields))}
 <div class="columns"><div>
 ${choiceGroup(fields, 'region', 'Region', regionChoices(data, fields))}
 ${choiceGroup(fields, 'billing_months', 'Billing cycle', cycleChoices(data, fields))}
@@ -63,22 +63,9 @@ ${volumeChoices(data, fields)}
 </div></div>
 ${advancedFields(data, fields)}
 <div aria-live="polite">${totalBox(data, fields)}</div>`;
-  return form(forms, { name: 'deploy', action: DEPLOY_PATH, live: '#total, .per-month' }, parts);
-}
-
-const LONG_FIELD_NAMES: Readonly<Record<string, string>> = {
-  user_data: 'user data',
-  key_text: 'public key',
-  labels: 'labels',
-  tags: 'tags',
-};
-
-/** A long text does not fit into the URL that carries an order through a top-up. */
-function leftOutNote(given: DeployData['given']): Html | null {
-  const names = (given.get('left_out') ?? '').split(' ').flatMap((name) => LONG_FIELD_NAMES[name] ?? []);
-  if (names.length === 0) return null;
-  return html`<p class="banner warn">Too long to keep during the top-up: ${names.join(', ')}. Enter it
-again.</p>`;
+  return html`${keptOrders(data.keptOrders, forms)}
+${form(forms, { name: 'deploy', action: DEPLOY_PATH, live: '#total, .per-month' }, parts)}
+${draft !== null && discardOrder(draft, forms)}`;
 }
 
 /** The newest snapshots, and the older snapshot that the page was opened with. */

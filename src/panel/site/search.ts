@@ -1,9 +1,10 @@
 /** The search page, and the keyboard shortcuts that `enhance.js` handles. */
 import { ACCOUNT_PATHS, BILLING_PATHS, DEPLOY_PATH, DOCS_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
 import { emptyState, section, table } from '../parts/components.ts';
+import { type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { QUERY_FIELD, searchForm } from '../parts/search-form.ts';
+import { namesAddress, QUERY_FIELD, searchForm } from '../parts/search-form.ts';
 
 export interface FoundItem {
   /** Such as `Server`. */
@@ -53,13 +54,20 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], action: string])[]
   [['?'], 'Show this list'],
 ];
 
-export function searchView(query: string, found: readonly FoundItem[]): View {
+export function searchView(data: {
+  readonly query: string;
+  readonly found: readonly FoundItem[];
+  /** Whether keyboard shortcuts are on. */
+  readonly shortcuts: boolean;
+  readonly forms: FormContext;
+}): View {
+  const { query, found, shortcuts, forms } = data;
   return {
     title: query === '' ? 'Search' : 'Search results',
     section: 'search',
-    body: html`${searchForm({ id: 'search-page', query })}
+    body: html`${searchForm(forms, { id: 'search-page', query })}
 ${query === '' ? searchHint() : results(query, found)}
-${section('Keyboard shortcuts', shortcutTable(), 'shortcuts')}`,
+${section('Keyboard shortcuts', html`${shortcutTable()}${shortcutSwitch(shortcuts, forms)}`, 'shortcuts')}`,
   };
 }
 
@@ -71,7 +79,10 @@ IDs of your resources, and the pages of this panel.</p>`;
 function results(query: string, found: readonly FoundItem[]): Html {
   const pages = pagesFor(query);
   const docsPath = `${DOCS_PATHS.search}?${new URLSearchParams({ [QUERY_FIELD]: query })}`;
-  const docs = html`<a href="${docsPath}">Search the docs for “${query}”</a>`;
+  // A link would put the address into a URL.
+  const docs = namesAddress(query)
+    ? html`The docs have no addresses of yours.`
+    : html`<a href="${docsPath}">Search the docs for “${query}”</a>`;
   if (found.length === 0 && pages.length === 0) return emptyState(`No results for “${query}”.`, docs);
   const rows = found.map(({ kind, path, name, detail }) => [
     html`<a href="${path}">${name}</a>`,
@@ -102,4 +113,15 @@ function shortcutTable(): Html {
   ]);
   return html`<p class="soft">Shortcuts need JavaScript.</p>
 ${table({ caption: 'Keyboard shortcuts', columns: ['Keys', 'Action'], rows })}`;
+}
+
+/** Speech input and slips of the hand can press single characters. */
+function shortcutSwitch(isOn: boolean, forms: FormContext): Html {
+  const [value, button] = isOn ? ['off', 'Turn off shortcuts'] : ['on', 'Turn on shortcuts'];
+  return html`<p>${isOn ? 'Shortcuts are on.' : 'Shortcuts are off, except Ctrl K.'}</p>
+${form(
+  forms,
+  { name: 'shortcuts' },
+  html`<button class="plain" name="shortcuts" value="${value}">${button}</button>`,
+)}`;
 }

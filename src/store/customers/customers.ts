@@ -170,6 +170,11 @@ export async function readSessionAccount(
   );
 }
 
+/** Sets since when the panel's keyboard shortcuts are off; null: they are on. */
+export async function setShortcutsOff(tx: Sql, customerId: string, since: Date | null): Promise<void> {
+  await tx.run('update customers set shortcuts_off_at = $2 where id = $1', [customerId, since]);
+}
+
 /** Sets when the customer was frozen; null unfreezes. Returns false when nothing changes. */
 export async function setCustomerFrozen(
   tx: Sql,

@@ -22,7 +22,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: { id: 'customer' },
     rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since,
              frozen_at, (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
-             deleting_at, c.created_at, balance_cents
+             shortcuts_off_at, deleting_at, c.created_at, balance_cents
              from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {
@@ -209,6 +209,16 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: { id: 'mail' },
     rows: `select id, kind, to_address, status, sent_at, created_at from mails where customer_id = $1
             order by created_at, id`,
+  },
+  {
+    name: 'order_drafts',
+    ids: { id: 'orderDraft' },
+    rows: 'select id, created_at, expires_at from order_drafts where customer_id = $1 order by created_at',
+  },
+  {
+    name: 'saved_filters',
+    ids: { id: 'savedFilter' },
+    rows: 'select id, name, query, created_at from saved_filters where customer_id = $1 order by name',
   },
   {
     name: 'kept_answers',

@@ -5,6 +5,8 @@ export interface SessionRow {
   readonly customer_id: string;
   readonly seen_at: Date;
   readonly frozen_at: Date | null;
+  /** Since when the panel's keyboard shortcuts are off. */
+  readonly shortcuts_off_at: Date | null;
   readonly email: string;
   readonly balance_cents: bigint;
   /** The current version of the operator's rules. */
@@ -35,8 +37,8 @@ export async function findSession(
   cutoffs: SessionCutoffs,
 ): Promise<SessionRow | undefined> {
   return await tx.row<SessionRow>(
-    `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.email, b.balance_cents, o.rules_version,
-            coalesce(e.last_seq, 0) as last_seq
+    `select s.id, s.customer_id, s.seen_at, c.frozen_at, c.shortcuts_off_at, c.email, b.balance_cents,
+            o.rules_version, coalesce(e.last_seq, 0) as last_seq
        from sessions s
        join customers c on c.id = s.customer_id
        join balances b on b.customer_id = s.customer_id

@@ -94,8 +94,19 @@ describe('deleting an account', () => {
               (gen_random_uuid(), $1, 'd', 'k', 0, '{usb}', 'my laptop', '2026-01-03', '2026-01-04')`,
       [customerId],
     );
+    await world.opened.db.run(
+      `insert into saved_filters (id, customer_id, name, query, created_at)
+       values (gen_random_uuid(), $1, 'up', 'status=running', '2026-01-02')`,
+      [customerId],
+    );
+    await world.opened.db.run(
+      `insert into order_drafts (id, customer_id, draft_sealed, created_at, expires_at)
+       values (gen_random_uuid(), $1, 'sealed', '2026-01-02', '2026-01-09')`,
+      [customerId],
+    );
     const before = await tablesOf(customerId);
-    for (const table of ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets', 'passkeys'])
+    const personal = ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets', 'passkeys'];
+    for (const table of [...personal, 'saved_filters', 'order_drafts'])
       assert.ok(before.includes(table), table);
 
     const file = join(folder, 'customer.json');

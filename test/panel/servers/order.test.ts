@@ -1,6 +1,7 @@
 /** Ordering in the panel without scripts: pasted keys, shown prices, and the way through a top-up. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { LIMITS } from '../../../src/spec/limits.ts';
 import { PanelClient, type PanelResponse, problemOf, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -158,8 +159,13 @@ describe('the price of an order', () => {
     await raise(-100);
     assert.equal(refused.status, 409);
     assert.deepEqual([await serversOf(me), await keysOf(me)], [[], []]);
+    // The form shows the raised price now, and the price is lower again.
     const cheaper = await me.panel.submit(refused, 'deploy');
-    assert.match(cheaper.location ?? '', /done=server_ordered/);
+    assert.equal(cheaper.status, 409);
+    assert.match(textOf(cheaper.text), /costs \$14\.70, less than the total that was shown.*Total \$14\.70/);
+    assert.deepEqual(await serversOf(me), []);
+    const agreed = await me.panel.submit(cheaper, 'deploy');
+    assert.match(agreed.location ?? '', /done=server_ordered/);
   });
 
   it('a form without a total is not charged', async () => {
@@ -172,8 +178,14 @@ describe('the price of an order', () => {
   });
 });
 
+/** The links of a page back to kept orders. */
+const orderLinks = ({ text }: PanelResponse) =>
+  [...text.matchAll(/<a href="([^"]+)" aria-label="Continue your order of[^>]*>Continue your order</g)].map(
+    ([, path = '']) => path,
+  );
+
 describe('an order that the balance does not cover', () => {
-  it('the order leads to a top-up of the missing amount, sealed and without a password', async () => {
+  it('the order is kept sealed and without a password while its customer tops up', async () => {
     const me = await buyer(1_000n);
     const page = await me.panel.open(`${NEW}?plan=s2&region=zrh&billing_months=12`);
     const typed = { image: me.image, name: 'web-5', login: 'password', root_password: 'a canary password' };
@@ -182,12 +194,12 @@ describe('an order that the balance does not cover', () => {
       tags: 'web\nprod',
       user_data: '#!/bin/sh\nid',
     });
-    assert.equal(sent.status, 303);
-    const url = new URL(sent.location ?? '', world.url);
-    assert.deepEqual([url.pathname, url.searchParams.get('amount')], ['/topup', '78.20']);
-    assert.doesNotMatch(url.search, /canary|web-5/);
-    const order = url.searchParams.get('order') ?? '';
-    const back = await me.panel.open(`${NEW}?order=${order}`);
+    assert.deepEqual([sent.status, sent.location], [303, '/topup?amount=78.20']);
+    const rows = await world.opened.db.rows('select * from order_drafts');
+    assert.doesNotMatch(JSON.stringify(rows), /canary|web-5/);
+    const topup = await me.panel.open(sent.location ?? '');
+    const [path = ''] = orderLinks(topup);
+    const back = await me.panel.open(path);
     for (const kept of [
       /name="plan" value="s2" checked/,
       /name="region" value="zrh" checked/,
@@ -200,32 +212,81 @@ describe('an order that the balance does not cover', () => {
     ])
       assert.match(back.text, kept);
     assert.match(textOf(back.text), /Enter the password again/);
+    assert.doesNotMatch(back.text, /canary/);
     const other = await buyer();
-    const foreign = await other.panel.open(`${NEW}?order=${order}`);
-    assert.doesNotMatch(foreign.text, /web-5/);
-    assert.equal((await me.panel.open(`${NEW}?order=${order.slice(0, -3)}AAA`)).status, 200);
+    assert.doesNotMatch((await other.panel.open(path)).text, /web-5/);
+    assert.deepEqual(orderLinks(await other.panel.open('/billing')), []);
+    assert.equal((await me.panel.open(`${NEW}?order=ord_x`)).status, 200);
+  });
+
+  it('a canceled or expired top-up leaves the order, and so do Billing and the server list', async () => {
+    const me = await buyer(100n);
+    const page = await me.panel.open(NEW);
+    const sent = await press(me.panel, page, 'topup', { image: me.image, name: 'web-8' });
+    const form = await me.panel.open(sent.location ?? '');
+    const pay = await me.panel.followRedirects(await me.panel.submit(form, 'create', { coin: 'LTC' }));
+    const [path = ''] = orderLinks(pay);
+    assert.match(path, /^\/servers\/new\?order=ord_\w+$/);
+    const canceled = await me.panel.followRedirects(await me.panel.submit(pay, 'cancel'));
+    assert.match(textOf(canceled.text), /You canceled this top-up/);
+    for (const shown of [canceled, await me.panel.open('/billing'), await me.panel.open('/servers')])
+      assert.deepEqual(orderLinks(shown), [path]);
+    await world.advance(6 * 86_400);
+    await me.session.signIn();
+    const panel = PanelClient.forUrl(world.url, { cookie: me.session.cookie });
+    assert.deepEqual(orderLinks(await panel.open(canceled.path)), [path]);
+    await world.advance(2 * 86_400);
+    await me.session.signIn();
+    const later = PanelClient.forUrl(world.url, { cookie: me.session.cookie });
+    assert.deepEqual(orderLinks(await later.open('/billing')), []);
+  });
+
+  it('an order that is placed ends its draft, and another one can be discarded', async () => {
+    const me = await buyer(100n);
+    for (const name of ['web-9', 'web-10', 'web-11', 'web-12']) {
+      const page = await me.panel.open(NEW);
+      await press(me.panel, page, 'topup', { image: me.image, name, key_text: publicKey(9, 'ada') });
+    }
+    const kept = orderLinks(await me.panel.open('/billing'));
+    assert.equal(kept.length, LIMITS.orderDraftsMax);
+    await world.addBalance(me.session, 3_000n);
+    const newest = await me.panel.open(kept[0] ?? '');
+    assert.match(newest.text, /name="name"[^>]* value="web-12"/);
+    const total = await press(me.panel, newest, 'total', {});
+    const done = await me.panel.submit(total, 'deploy', {}, { action: NEW });
+    assert.match(done.location ?? '', /done=server_ordered/);
+    assert.deepEqual(orderLinks(await me.panel.open('/billing')), kept.slice(1));
+    await me.panel.submit(
+      await me.panel.open(kept[1] ?? ''),
+      'discard',
+      {},
+      { key: kept[1]?.slice(-30) ?? '' },
+    );
+    assert.deepEqual(orderLinks(await me.panel.open('/billing')), kept.slice(2));
   });
 
   it('a private key that was pasted by mistake is not kept', async () => {
     const me = await buyer();
     const page = await me.panel.open(NEW);
     const mistake = '-----BEGIN OPENSSH PRIVATE KEY-----\ncanary';
-    const sent = await press(me.panel, page, 'topup', { name: 'web-7', key_text: mistake });
-    const order = new URL(sent.location ?? '', world.url).searchParams.get('order') ?? '';
-    const { text } = await me.panel.open(`${NEW}?order=${order}`);
+    await press(me.panel, page, 'topup', { name: 'web-7', key_text: mistake });
+    const [path = ''] = orderLinks(await me.panel.open('/billing'));
+    const { text } = await me.panel.open(path);
     assert.match(text, /value="web-7"/);
     assert.doesNotMatch(text, /canary/);
   });
 
-  it('a text that is too long for a URL is left out, and the order says so', async () => {
+  it('user data of any accepted length is kept', async () => {
     const me = await buyer();
-    const long = [...Array(1_000).keys()].map((n) => `${n * 7919} ${Math.sin(n)}`).join('\n');
+    const long = [...Array(8_000).keys()].join('\n');
     const page = await me.panel.open(NEW);
-    const sent = await press(me.panel, page, 'topup', { name: 'web-6', user_data: long });
-    assert.ok((sent.location ?? '').length < 2_000);
-    const order = new URL(sent.location ?? '', world.url).searchParams.get('order') ?? '';
-    const { text } = await me.panel.open(`${NEW}?order=${order}`);
-    assert.match(text, /value="web-6"/);
-    assert.match(textOf(text), /Too long to keep during the top-up: user data\. Enter it again\./);
+    await press(me.panel, page, 'topup', { name: 'web-6', user_data: `#!/bin/sh\n${long}` });
+    const [path = ''] = orderLinks(await me.panel.open('/billing'));
+    const back = await me.panel.open(path);
+    const again = await press(me.panel, back, 'topup', {});
+    assert.equal(again.status, 303);
+    assert.deepEqual(orderLinks(await me.panel.open('/billing')), [path]);
+    const { text } = await me.panel.open(path);
+    assert.ok(text.includes(`${long}</textarea>`), 'the user data is kept');
   });
 });

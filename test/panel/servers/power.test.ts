@@ -45,8 +45,10 @@ describe('several servers at once', () => {
     assert.deepEqual(await names('?sort=-name'), byName.toReversed());
     assert.deepEqual(await names('?sort=price'), newest);
     const filtered = await panel.open('/servers?region=par&size=1&sort=name');
-    assert.match(filtered.text, /href="\/servers\?region=par&#38;sort=-name"/);
-    assert.match(filtered.text, /aria-current="true">Name, A to Z/);
+    assert.match(
+      filtered.text,
+      /aria-sort="ascending"><a href="\/servers\?region=par&#38;sort=-name&#38;size=1">/,
+    );
     const [, next = ''] = /<a href="([^"]+)" rel="next">/.exec(filtered.text) ?? [];
     assert.match(next, /sort=name/);
   });
@@ -68,7 +70,6 @@ describe('several servers at once', () => {
     await world.settle();
     const off = await panel.submit(await panel.open(`/servers?bulk=start&${first}=on`), 'start');
     assert.match(textOf(off.text), /s1-\w+ ?: .*running/);
-    assert.equal((await panel.open('/servers?bulk=stop')).text.includes('Shut down 0'), false);
     const foreign = await otherCustomer.open(`/servers?bulk=stop&${first}=on`);
     assert.match(foreign.text, /You have no servers yet/);
   });

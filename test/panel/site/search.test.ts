@@ -23,10 +23,12 @@ describe('the search of the panel', () => {
   });
   after(() => world?.close());
 
+  /** Returns the page that the search leads to. */
   async function search(typed: string, panel = world.panel): Promise<string> {
-    const page = await panel.get(`/search?${new URLSearchParams({ q: typed })}`);
+    const asked = await panel.submit(await panel.get('/search'), 'find', { q: typed });
+    const page = await panel.followRedirects(asked);
     assert.equal(page.status, 200, typed);
-    return page.text;
+    return page.path.startsWith('/search') ? page.text : `<a href="${page.path}">`;
   }
   const finds = async (typed: string, path: string) =>
     assert.ok((await search(typed)).includes(`<a href="${path}">`), `${typed} → ${path}`);
@@ -101,6 +103,33 @@ describe('the search of the panel', () => {
     assert.match(await search('refund policy'), /href="\/docs\/search\?q=refund\+policy"/);
   });
 
+  it('an address is never in a URL: it leads to its server, or the results have none', async () => {
+    const { panel, estate, api } = world;
+    const { body: server } = await api.get(`/servers/${estate.running}`);
+    const ask = async (q: string) => await panel.submit(await panel.get('/search'), 'find', { q });
+    assert.equal((await ask(server.ipv4.address)).location, `/servers/${estate.running}`);
+    for (const unknown of ['203.0.113.9', '203.0.', '2001:db8::7', 'fe80::1%eth0', 'web 203.0.113.9']) {
+      const { status, location, text } = await ask(unknown);
+      assert.deepEqual([status, location], [200, null], unknown);
+      assert.match(text, /No results for/);
+      assert.doesNotMatch(text, /(?:href|action)="[^"]*(?:203|2001|fe80)/);
+    }
+    assert.equal((await ask('web')).location, '/search?q=web');
+    assert.equal((await panel.get('/search?q=%00')).status, 200);
+  });
+
+  it('the shortcuts of one character can be turned off and on for the account', async () => {
+    const { panel } = world;
+    const turn = async (word: string) => {
+      const page = await panel.get('/search');
+      await panel.submit(page, 'shortcuts', {}, { button: ['shortcuts', word] });
+      return (await panel.get('/servers')).text;
+    };
+    assert.match(await turn('off'), /<body class="inside" data-shortcuts="off">/);
+    assert.match((await panel.get('/search')).text, /Shortcuts are off, except Ctrl K\./);
+    assert.match(await turn('on'), /<body class="inside">/);
+  });
+
   it('text that matches nothing, is too long, or is hostile gets a page', async () => {
     assert.match(await search('xyzzy'), /No results for “xyzzy”/);
     for (const typed of [
@@ -111,7 +140,6 @@ describe('the search of the panel', () => {
       "' or 1=1 --",
       '<b>x</b>',
       'a'.repeat(5_000),
-      '\u0000',
       '::1',
       'fe80::1%eth0',
     ])

@@ -26,12 +26,26 @@ export const SERVER_CLICKS: readonly Click[] = [
   },
   {
     form: ['/servers/new/topup', 'deploy'],
-    once: null,
+    once: 'order_draft.save',
     at: () => '/servers/new',
     action: '/servers/new/topup',
     fields: order,
-    // Each order is sealed with its own nonce.
-    apart: true,
+  },
+  {
+    form: ['/servers/new', 'discard'],
+    once: 'order_draft.discard',
+    prepare: async (clicker) => {
+      const { panel } = clicker;
+      const page = await panel.get('/servers/new');
+      await panel.submit(page, 'deploy', await order(clicker), { action: '/servers/new/topup' });
+    },
+    at: () => '/servers/new',
+  },
+  { form: ['/search', 'find'], once: null, fields: { q: '203.0.113.9' } },
+  {
+    form: ['/search', 'shortcuts'],
+    once: 'customer.set_shortcuts',
+    button: 'shortcuts',
   },
   {
     form: ['/servers/{id}/network', 'names'],
@@ -70,6 +84,22 @@ export const SERVER_CLICKS: readonly Click[] = [
     form: ['/servers', 'reboot'],
     once: 'server.reboot',
     at: (estate) => `/servers?bulk=reboot&server.${estate.running}=on`,
+  },
+  { form: ['/servers', 'console'], once: null, button: 'key', apart: true },
+  {
+    form: ['/servers', 'save_filter'],
+    once: 'saved_filter.save',
+    at: () => '/servers?status=running',
+    fields: { name: 'Clicked' },
+  },
+  {
+    form: ['/servers', 'delete_filter'],
+    once: 'saved_filter.delete',
+    prepare: async ({ panel }) => {
+      await panel.submit(await panel.get('/servers?status=stopped'), 'save_filter', { name: 'Old' });
+    },
+    // The first of this name on the page: those of the rows are below.
+    button: 'key',
   },
   { form: ['/servers/{id}', 'start'], once: 'server.start', at: ({ stopped }) => `/servers/${stopped}` },
   { form: ['/servers/{id}', 'stop'], once: 'server.stop', at: ({ stopped }) => `/servers/${stopped}` },

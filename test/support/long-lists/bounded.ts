@@ -4,7 +4,7 @@ import { pageTokens } from '../../../src/store/customers/tokens.ts';
 import { pageGroups } from '../../../src/store/firewall.ts';
 import { pageVisibleImages } from '../../../src/store/images/visible.ts';
 import { pageAlerts } from '../../../src/store/servers/alerts.ts';
-import { pageServers } from '../../../src/store/servers/servers.ts';
+import { pageServers } from '../../../src/store/servers/list.ts';
 import { pageSshKeys } from '../../../src/store/ssh-keys.ts';
 import { pageVolumes } from '../../../src/store/volumes/volumes.ts';
 import { pageWebhooks } from '../../../src/store/webhooks/webhooks.ts';

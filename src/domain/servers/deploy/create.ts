@@ -4,9 +4,10 @@ import { formatId, parseId, readCode } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import type { PartialOrder } from '../../../spec/schemas/quote.ts';
 import type { Server, ServerBody } from '../../../spec/schemas/server.ts';
+import { deleteOrderDraft } from '../../../store/customers/order-drafts.ts';
 import { type ResolvedOrder, resolveOrder } from '../../../store/servers/orders.ts';
 import { findSshKeyByFingerprint, type SshKeyRow } from '../../../store/ssh-keys.ts';
-import { type PriceLimit, readPriceLimits } from '../../billing/quotes/limits.ts';
+import { type PriceLimit, readPriceLimits, type ShownPrice } from '../../billing/quotes/limits.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { applyToNewServer } from '../../firewall/applied-to.ts';
 import { findUsableImage, requireBaseImage } from '../../images/installable.ts';
@@ -22,16 +23,15 @@ import type { DeployOrder } from './prepare.ts';
 import { beginBackups, readOrderedBackups } from './with-backups.ts';
 import { attachToNewServer, type OrderedVolumes, readOrderedVolumes } from './with-volumes.ts';
 
+/** An order, and the draft that it ends. */
+type OrderBody<Body = ServerBody> = Body & ShownPrice & { readonly draft?: string };
+
 /**
  * Creates a server for the customer. Refuses with 400 on `user_data_b64`; with `unknown_reference` for what
  * the customer cannot see, with `unavailable` for what they cannot order, with `limit_reached`,
  * `insufficient_balance`, and with `price_changed` above a limit in the body.
  */
-export async function createServer(
-  service: Service,
-  actor: CustomerActor,
-  body: ServerBody,
-): Promise<Server> {
+export async function createServer(service: Service, actor: CustomerActor, body: OrderBody): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
   const order = await readOrder(service, actor, body, userData);
   return await placeOrder(service, actor, order, body.firewall_groups);
@@ -44,7 +44,7 @@ export async function createServer(
 export async function createServerWithNewKey(
   service: Service,
   actor: CustomerActor,
-  body: ServerBody,
+  body: OrderBody,
   newKey: SshKeyRow,
 ): Promise<Server> {
   const stored = await findSshKeyByFingerprint(service.db, actor.customerId, newKey.fingerprint);
@@ -59,7 +59,7 @@ export async function createServerWithNewKey(
 export async function createServerWithPassword(
   service: Service,
   actor: CustomerActor,
-  body: Omit<ServerBody, 'ssh_keys'>,
+  body: OrderBody<Omit<ServerBody, 'ssh_keys'>>,
   rootPassword: string,
 ): Promise<Server> {
   const userData = readUserData(body.user_data_b64);
@@ -80,7 +80,7 @@ async function placeOrder(
   newKey: SshKeyRow | null = null,
 ): Promise<Server> {
   const { saveResponse } = actor;
-  const { snapshotId = null, volumes, backups } = order;
+  const { snapshotId = null, volumes, backups, draftId } = order;
   const hasVolumes = volumes !== undefined && volumes.ids.length > 0;
   const custom = order.imageType === 'custom' && snapshotId === null;
   async function finish(tx: Sql, deployed: Deployed): Promise<void> {
@@ -92,10 +92,16 @@ async function placeOrder(
     if (hasVolumes) await attachToNewServer(tx, service, actor, { id, now }, volumes);
     if (backups) await beginBackups(tx, actor, { id, now }, backups);
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
+    if (draftId !== undefined) await deleteOrderDraft(tx, actor.customerId, draftId);
     await saveResponse?.(tx, serverObject(deployed.server));
   }
   const hasParts =
-    newKey !== null || snapshotId !== null || hasVolumes || backups !== undefined || groups.length > 0;
+    newKey !== null ||
+    snapshotId !== null ||
+    hasVolumes ||
+    backups !== undefined ||
+    groups.length > 0 ||
+    draftId !== undefined;
   const needsTransaction = saveResponse !== undefined || custom || hasParts;
   const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
   return serverObject(server);
@@ -120,7 +126,7 @@ async function isUsable(tx: Sql, { customerId }: CustomerActor, imageId: string)
 export async function readOrder(
   service: Service,
   actor: CustomerActor,
-  body: ServerBody,
+  body: OrderBody,
   userData: Buffer | null,
 ): Promise<DeployOrder> {
   const checked = await checkOrder(service, actor, body, userData);
@@ -146,6 +152,7 @@ export async function readOrder(
     userData,
     eurPerUsd: null,
     priceLimits,
+    draftId: body.draft === undefined ? undefined : parseId('orderDraft', body.draft),
   };
 }
 
@@ -162,7 +169,7 @@ interface CheckedOrder extends Pick<DeployOrder, 'plan' | 'sshKeys' | 'backups'>
 export async function checkOrder(
   service: Service,
   actor: CustomerActor,
-  body: PartialOrder,
+  body: PartialOrder & ShownPrice,
   userData: Buffer | null,
 ): Promise<CheckedOrder> {
   const shownKeys = [...new Set(body.ssh_keys)];

@@ -48,7 +48,9 @@ export interface DeployOrder {
   readonly eurPerUsd: string | null;
   /** Id of the machine that was set up by hand for this order; absent when a driver installs the server. */
   readonly machineId?: string;
-  /** A higher price is refused. */
+  /** The draft that the order ends. */
+  readonly draftId?: string | undefined;
+  /** The prices that are accepted. */
   readonly priceLimits?: readonly PriceLimit[];
 }
 

@@ -21,6 +21,7 @@ import { BILLING_PATHS, PANEL_PATHS } from '../../../spec/paths.ts';
 import { field } from '../../form.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page } from '../page-types.ts';
+import { readKeptOrders } from '../servers/order-drafts.ts';
 
 const LEDGER_ROWS = 50;
 const STATEMENT_ROWS = 100;
@@ -30,10 +31,11 @@ async function showBilling(context: PageContext): Promise<View> {
   const actor = context.customer();
   const requestedDays = Number(field(context.query, 'days'));
   const days = RENEWAL_DAYS.find((each) => each === requestedDays) ?? RENEWAL_DAYS[0];
-  const [balance, suspendAt, renewals, invoices] = await Promise.all([
+  const [balance, suspendAt, renewals, orders, invoices] = await Promise.all([
     getBalance(service, actor),
     findSuspensionTime(service.db, service, actor),
     listRenewals(service, actor, { days }),
+    readKeptOrders(context),
     readList(context, 'topups.list', (page) => listInvoices(service, actor, page), {
       preservedQuery: days === RENEWAL_DAYS[0] ? {} : { days: String(days) },
     }),
@@ -43,6 +45,7 @@ async function showBilling(context: PageContext): Promise<View> {
     balance,
     suspend_at: suspendAt && formatRfc3339(suspendAt),
     renewals: { days, ...renewals },
+    orders,
     invoices: items,
     next,
     first,

@@ -9,45 +9,41 @@ import { explorerNetwork } from '../../../kernel/settings/lists.ts';
 import { formatRfc3339 } from '../../../kernel/time.ts';
 import { paymentView } from '../../../panel/money/payment.ts';
 import type { View } from '../../../panel/parts/layout.ts';
-import { BILLING_PATHS, DEPLOY_PATH, ORDER_QUERY, resourcePath } from '../../../spec/paths.ts';
+import { BILLING_PATHS, resourcePath } from '../../../spec/paths.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
-import { type Form, field } from '../../form.ts';
+import { field } from '../../form.ts';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import type { Edge } from '../../settings.ts';
 import { type CustomForm, customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
 import { registerPicture } from '../pipeline.ts';
 import { qrPng } from '../png-renderer.ts';
-import { orderIn, withOrder } from '../servers/order-link.ts';
+import { readKeptOrders } from '../servers/order-drafts.ts';
 
-export function renderPayment(context: PageContext, payment: PaymentView): View {
-  const { edge, service, forms, query } = context;
+export async function renderPayment(context: PageContext, payment: PaymentView): Promise<View> {
+  const { edge, forms } = context;
   const template = edge.settings.explorers.get(explorerNetwork(payment.topup.network));
-  const order = orderIn(service, context.customer(), query);
   return paymentView({
     ...payment,
     // Use the reader's clock: a sandbox's clock may be days ahead.
     left_until: formatRfc3339(new Date(Date.now() + payment.left_ms)),
     explorer: template === undefined ? null : (txid) => template.replace('{tx}', encodeURIComponent(txid)),
-    order: order === null ? null : { sealed: order, path: withOrder(DEPLOY_PATH, order) },
+    orders: await readKeptOrders(context),
     sandbox: edge.sandbox === null ? null : { url: resolveBaseUrl(context) },
     forms,
   });
 }
 
-/** Where the buttons of a sandbox lead: the same page, with the order that it is for. */
-function paymentPath(id: string, form: Form): string {
-  return withOrder(resourcePath(BILLING_PATHS.topups, id), field(form, ORDER_QUERY));
-}
+const paymentPath = (id: string): string => resourcePath(BILLING_PATHS.topups, id);
 
 /** Pays the rest of the top-up with simulated coins. */
 const payForm: CustomForm = {
   audit: null,
   onlyInSandbox: true,
-  run: async ({ edge, customer, form }, { id }) => {
+  run: async ({ edge, customer }, { id }) => {
     const { topup, missing } = await getPayment(edge.service, customer(), id);
     const { coin, deposit_address: address, deposit_amount: whole } = topup;
     await requireSandbox(edge).pay({ coin, address, amount: missing?.amount ?? whole });
-    return { to: paymentPath(topup.id, form), notice: 'sandbox_paid' };
+    return { to: paymentPath(topup.id), notice: 'sandbox_paid' };
   },
 };
 
@@ -58,7 +54,7 @@ const mineForm: CustomForm = {
     const { topup } = await getPayment(edge.service, customer(), id);
     const count = Math.min(Math.max(Number(field(form, 'count')) || 1, 1), topup.required_confirmations);
     await requireSandbox(edge).mine({ coin: topup.coin, count: Math.floor(count) });
-    return { to: paymentPath(topup.id, form), notice: 'sandbox_mined' };
+    return { to: paymentPath(topup.id), notice: 'sandbox_mined' };
   },
 };
 
@@ -73,7 +69,7 @@ const cancelTopupForm = customForm({
     return await cancelTopup(edge.service, customer(), orderRef);
   },
   done: ({ id }) => ({
-    to: resourcePath(BILLING_PATHS.topups, formatId('topup', id)),
+    to: paymentPath(formatId('topup', id)),
     notice: 'topup_cancelled',
   }),
 });
@@ -84,7 +80,7 @@ export const PAYMENT_PAGES: readonly PanelPage[] = [
     access: 'customer',
     readOperations: ['topups.get'],
     render: async (context) =>
-      renderPayment(context, await getPayment(context.service, context.customer(), context.params.id)),
+      await renderPayment(context, await getPayment(context.service, context.customer(), context.params.id)),
     forms: { cancel: cancelTopupForm, pay: payForm, mine: mineForm },
   }),
 ];

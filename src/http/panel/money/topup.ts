@@ -13,19 +13,19 @@ import { usd } from '../../../panel/parts/components.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { BILLING_PATHS, ORDER_QUERY, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
+import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import type { Topup } from '../../../spec/schemas/topup.ts';
 import type { SwitchName } from '../../../spec/switches.ts';
 import { type Form, field } from '../../form.ts';
 import { bodyReader, number, text } from '../field-readers.ts';
 import { type CustomForm, type PageContext, type PanelPage, restForm } from '../page-types.ts';
-import { orderIn, withOrder } from '../servers/order-link.ts';
+import { readKeptOrders } from '../servers/order-drafts.ts';
 import { renderPayment } from './payment.ts';
 
 async function render(context: PageContext): Promise<View> {
   const ref = field(context.query, 'ref');
   if (ref === '') return await renderOrder(context);
-  return renderPayment(context, await getPaymentByRef(context.service, context.customer(), ref));
+  return await renderPayment(context, await getPaymentByRef(context.service, context.customer(), ref));
 }
 
 async function renderOrder(context: PageContext): Promise<View> {
@@ -43,7 +43,7 @@ async function renderOrder(context: PageContext): Promise<View> {
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
     coin,
     amount,
-    order: orderIn(service, context.customer(), input),
+    orders: await readKeptOrders(context),
     raisedFrom,
     // A rejected form shows the problem next to the field.
     problem: forms.refused === null ? problem : null,
@@ -92,26 +92,23 @@ const createTopupForm = restForm<Topup>({
     return amount === undefined ? rest : { ...rest, amount_usd: amount };
   },
   fieldNames: { amount_usd: 'amount' },
-  done: (topup, { form }) => ({
-    to: withOrder(resourcePath(BILLING_PATHS.topups, topup.id), field(form, ORDER_QUERY)),
-    notice: 'topup_made',
-  }),
+  done: (topup) => ({ to: resourcePath(BILLING_PATHS.topups, topup.id), notice: 'topup_made' }),
 });
 
 /**
- * Shows the total without scripts, at a URL that contains only the coin, the amount, and the order. A preset
- * is an amount.
+ * Shows the total without scripts, at a URL that contains only the coin and the amount. A preset is an
+ * amount.
  */
 const showOfferForm: CustomForm = {
   audit: null,
   skipIdempotency: true,
-  run: async ({ edge: { service }, form, customer }) => {
+  run: async ({ form }) => {
     const choices = {
       coin: truncatedField(form, 'coin'),
       amount: truncatedField(form, form.has('preset') ? 'preset' : 'amount'),
     };
     const query = new URLSearchParams(Object.entries(choices).filter(([, value]) => value !== ''));
-    return { to: withOrder(`${PANEL_PATHS.topup}?${query}#total`, orderIn(service, customer(), form)) };
+    return { to: `${PANEL_PATHS.topup}?${query}#total` };
   },
 };
 

@@ -5,18 +5,21 @@ import type { CustomerActor, Service } from '../../../domain/context.ts';
 import { listGroups } from '../../../domain/firewall/read.ts';
 import { findClosure } from '../../../domain/rules/rules.ts';
 import { monthlyUsd } from '../../../domain/servers/billing/price.ts';
+import { discardOrderDraft, findOrderDraft, saveOrderDraft } from '../../../domain/servers/deploy/drafts.ts';
 import { isSoldByHand } from '../../../domain/servers/hardware.ts';
 import { suggestServerName } from '../../../domain/servers/suggest-name.ts';
 import { centsToUsd, mulDiv } from '../../../kernel/money.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { deployView } from '../../../panel/servers/deploy.ts';
 import type { DeployData, DeployQuote } from '../../../panel/servers/deploy-data.ts';
+import { DRAFT_FIELD } from '../../../panel/servers/kept-orders.ts';
 import { CYCLE_DISCOUNT_PERCENT, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import {
   DEPLOY_PATH,
   DEPLOY_TOPUP_PATH,
   DEPLOY_TOTAL_PATH,
   ORDER_QUERY,
+  PANEL_FIELDS,
   topupPath,
 } from '../../../spec/paths.ts';
 import type { Plan } from '../../../spec/schemas/plan.ts';
@@ -30,8 +33,8 @@ import {
   listUsableImages,
   readAllPages,
 } from '../choices.ts';
-import type { CustomForm, PageContext, PanelPage } from '../page-types.ts';
-import { keptFields, openOrder, sealOrder, withOrder } from './order-link.ts';
+import { type CustomForm, customForm, type PageContext, type PanelPage } from '../page-types.ts';
+import { draftFields, keptFields, orderPath, readKeptOrders } from './order-drafts.ts';
 import { deployForm } from './place-order.ts';
 
 /** Changes nothing: shows the page again with the choices and their total. */
@@ -44,19 +47,28 @@ const showTotalForm: CustomForm = {
   }),
 };
 
-/** Changes nothing: leads to a top-up of the missing amount, which leads back to the order. */
+/** Keeps the order, and leads to a top-up of the missing amount. */
 const topupForm: CustomForm = {
-  audit: null,
+  audit: 'order_draft.save',
   rest: 'quotes.create',
-  skipIdempotency: true,
   run: async ({ edge: { service }, form, customer }) => {
     const actor = customer();
     const total = await quoteChoice(service, actor, chooseOptions(form, await listAllPlans({ service })));
-    const order = sealOrder(service, actor, form);
+    const id = await saveOrderDraft(service, actor, draftFields(form), field(form, DRAFT_FIELD));
     const missing = total === null || total.missingUsd <= 0 ? null : total.missingUsd.toFixed(2);
-    return { to: withOrder(missing === null ? DEPLOY_PATH : topupPath(missing), order) };
+    return { to: missing === null ? orderPath(id) : topupPath(missing) };
   },
 };
+
+const discardForm = customForm({
+  audit: 'order_draft.discard',
+  resource: (form) => field(form, PANEL_FIELDS.key),
+  run: async ({ edge, form, customer }) => {
+    await discardOrderDraft(edge.service, customer(), field(form, PANEL_FIELDS.key));
+    return {};
+  },
+  done: () => ({ to: DEPLOY_PATH, notice: 'order_discarded' }),
+});
 
 export const DEPLOY_PAGES: readonly PanelPage[] = [
   {
@@ -73,7 +85,7 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
       'firewall_groups.list',
     ],
     render,
-    forms: { deploy: deployForm },
+    forms: { deploy: deployForm, discard: discardForm },
   },
   { path: DEPLOY_TOTAL_PATH, access: 'customer', render, forms: { deploy: showTotalForm } },
   { path: DEPLOY_TOPUP_PATH, access: 'customer', render, forms: { deploy: topupForm } },
@@ -81,7 +93,8 @@ export const DEPLOY_PAGES: readonly PanelPage[] = [
 
 async function render(context: PageContext): Promise<View> {
   const { service } = context;
-  const given = formInput(context);
+  const given = await formInput(context);
+  const draft = field(given, DRAFT_FIELD);
   const [plans, regions, images, snapshots, keys, volumes, groups, rules, soldIn] = await Promise.all([
     listAllPlans(context),
     listAllRegions(context),
@@ -103,6 +116,8 @@ async function render(context: PageContext): Promise<View> {
     volumes,
     groups,
     given,
+    draft: draft === '' ? null : draft,
+    keptOrders: draft === '' ? await readKeptOrders(context) : [],
     soldIn,
     suggestedName: given.has('name') ? '' : await suggestServerName(service, context.customer()),
     quote: await quoteChoice(service, context.customer(), chosen),
@@ -152,13 +167,14 @@ async function quoteChoice(
 /** The fields that a link to the form fills in. */
 const LINKED_FIELDS = new Set(['plan', 'region', 'billing_months', 'image', 'name', 'backups']);
 
-/** The rejected input, the input for the total, the order that a top-up led back to, or the URL's query. */
-function formInput({ forms, shown, query, service, customer }: PageContext): Form {
-  if (forms.refused) return forms.values;
+/** The rejected input, the input for the total, a kept order, or the URL's query. */
+async function formInput({ forms, shown, query, service, customer }: PageContext): Promise<Form> {
+  if (forms.refused?.name === 'deploy') return forms.values;
   if (shown) return new Map(Object.entries(shown.texts));
-  const order = openOrder(service, customer(), field(query, ORDER_QUERY));
+  const draft = await findOrderDraft(service, customer(), field(query, ORDER_QUERY));
+  if (draft) return new Map([...draft.fields, [DRAFT_FIELD, draft.id]]);
   // Anyone can write a link: it must not bring its own key or user data.
-  return order ?? new Map([...query].filter(([name]) => LINKED_FIELDS.has(name)));
+  return new Map([...query].filter(([name]) => LINKED_FIELDS.has(name)));
 }
 
 /** Selects the plan, region, and cycle: the given ones, or else available ones. */

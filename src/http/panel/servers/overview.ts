@@ -17,10 +17,10 @@ import { formatImageName } from '../../../panel/resources/images.ts';
 import { LOAD_PERIOD } from '../../../panel/servers/load.ts';
 import { stepOf } from '../../../panel/servers/metrics.ts';
 import { overviewView } from '../../../panel/servers/overview.ts';
-import { PANEL_PATHS, serverPagePath } from '../../../spec/paths.ts';
+import { PANEL_FIELDS, PANEL_PATHS, serverPagePath } from '../../../spec/paths.ts';
 import type { Server } from '../../../spec/schemas/server.ts';
 import type { Call } from '../../admission/forms.ts';
-import { field } from '../../form.ts';
+import { type Form, field } from '../../form.ts';
 import type { PathParams } from '../../v1/route.ts';
 import { listOwnSshKeys } from '../choices.ts';
 import { bodyReader, number } from '../field-readers.ts';
@@ -29,6 +29,7 @@ import {
   type FormResult,
   type PageContext,
   type PanelPage,
+  type PathIds,
   page,
   restForm,
 } from '../page-types.ts';
@@ -50,15 +51,21 @@ export function redirectToServer(notice: Notice): (answer: Server) => FormResult
 }
 
 /** Opens a new console for each click, because the first screen uses up its link. */
-const consoleForm: CustomForm = {
-  audit: null,
-  rest: 'servers.console',
-  skipIdempotency: true,
-  run: async ({ edge, customer }, { id }) => {
-    const session = await openConsole(edge.service, customer(), id, { readOnly: false, baseUrl: '' });
-    return { to: `${session.url}&server=${encodeURIComponent(id)}` };
-  },
-};
+function consoleForm(idOf: (form: Form, params: PathIds) => string): CustomForm {
+  return {
+    audit: null,
+    rest: 'servers.console',
+    skipIdempotency: true,
+    run: async ({ edge, customer, form }, params) => {
+      const id = idOf(form, params);
+      const session = await openConsole(edge.service, customer(), id, { readOnly: false, baseUrl: '' });
+      return { to: `${session.url}&server=${encodeURIComponent(id)}` };
+    },
+  };
+}
+
+/** Opens the console of a row of the server list. */
+export const ROW_CONSOLE_FORM = consoleForm((form) => field(form, PANEL_FIELDS.key));
 
 /** `/servers/4711`: the path in the session surface and in mails. */
 const BY_NUMBER: NonNullable<PanelPage['alias']> = {
@@ -106,7 +113,7 @@ export const SERVER_PAGE = page({
       query: () => ({ hard: true }),
       done: redirectToServer('server_rebooting'),
     }),
-    console: consoleForm,
+    console: consoleForm((_, { id }) => id),
   },
 });
 

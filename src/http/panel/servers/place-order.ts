@@ -7,6 +7,7 @@ import {
 import { prepareSshKey } from '../../../domain/ssh-keys/change.ts';
 import { type ErrorItem, Failure, fail, InvalidRequest, invalidRequest } from '../../../kernel/fail.ts';
 import { usd } from '../../../panel/parts/components.ts';
+import { DRAFT_FIELD } from '../../../panel/servers/kept-orders.ts';
 import { serverPagePath } from '../../../spec/paths.ts';
 import { type Server, ServerBody } from '../../../spec/schemas/server.ts';
 import { SshKeyBody } from '../../../spec/schemas/ssh-key.ts';
@@ -64,33 +65,49 @@ export const deployForm = customForm<Server>({
     try {
       return await placeOrder(call);
     } catch (error) {
-      if (error instanceof Failure && error.code === 'price_changed') refuseUnseenPrice(error);
+      if (error instanceof Failure && error.code === 'price_changed') refuseUnseenPrice(error, call.form);
       throw error;
     }
   },
   done: (server) => ({ to: serverPagePath(server.id), notice: 'server_ordered' }),
 });
 
-/** The choice between keys and password decides: the fields of the other one are not read. */
+/**
+ * The choice between keys and password decides. A password that is typed with the choice of keys is used if
+ * there is no key, and else refused: it is never ignored silently.
+ */
 async function placeOrder(call: Call): Promise<Server> {
   const { form } = call;
   const { service } = call.edge;
   const actor = call.customer();
   const order = readOrder(form);
   const problems = [...checkWithoutKeys(order)];
-  if (field(form, 'login') === 'password') {
-    if (problems.length > 0) invalidRequest(problems);
-    return await createServerWithPassword(service, actor, order, field(form, 'root_password'));
-  }
   const ids = checkedIds(form, 'ssh_keys') as string[];
-  const key = readPastedKey(call, problems);
   const isKeyless = ids.length === 0 && field(form, 'key_text').trim() === '';
+  const password = field(form, 'root_password');
+  const isPasswordChosen = field(form, 'login') === 'password';
+  if (isPasswordChosen || (isKeyless && password !== '')) {
+    if (problems.length > 0) invalidRequest(problems);
+    return await createServerWithPassword(service, actor, seenBy(form, order), password);
+  }
+  if (password !== '') problems.push({ field: 'root_password', issue: 'not_allowed' });
+  const key = readPastedKey(call, problems);
   if (isKeyless) problems.push({ field: 'ssh_keys', issue: 'min_items', min: 1 });
   if (problems.length > 0) invalidRequest(problems);
-  const body = { ...order, ssh_keys: ids };
+  const body = { ...seenBy(form, order), ssh_keys: ids };
   return key === null
     ? await createServer(service, actor, body)
     : await createServerWithNewKey(service, actor, body, key);
+}
+
+/** The order at exactly the price that its form showed. It ends the draft that the form was opened from. */
+function seenBy(form: Form, { max_price_usd: shownUsd, ...order }: Omit<ServerBody, 'ssh_keys'>) {
+  const draft = field(form, DRAFT_FIELD);
+  return {
+    ...order,
+    ...(shownUsd === undefined ? {} : { shown_price_usd: shownUsd }),
+    ...(draft === '' ? {} : { draft }),
+  };
 }
 
 /** Reads the pasted key, and adds what is wrong with it to the problems of the order. */
@@ -112,12 +129,14 @@ function readPastedKey(call: Call, problems: ErrorItem[]): ReturnType<typeof pre
   return null;
 }
 
-function refuseUnseenPrice({ extras }: Failure): never {
-  const price = typeof extras.price_usd === 'number' ? usd(extras.price_usd) : 'more';
+function refuseUnseenPrice({ extras }: Failure, form: Form): never {
+  const { price_usd: priceUsd } = extras;
+  if (typeof priceUsd !== 'number') throw new Error('a changed price has no amount');
+  const isLower = priceUsd < Number(field(form, 'max_price_usd'));
   fail(
     'price_changed',
     extras,
-    `Your selection costs ${price}, more than the total that was shown. Nothing was charged. Check the new ` +
-      'total, and choose “Deploy server” again to order.',
+    `Your selection costs ${usd(priceUsd)}, ${isLower ? 'less' : 'more'} than the total that was shown. ` +
+      'Nothing was charged. Check the new total, and choose “Deploy server” again to order.',
   );
 }

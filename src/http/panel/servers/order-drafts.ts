@@ -1,0 +1,43 @@
+/** Drafts of orders: kept by the order form, and shown on the pages of billing and servers. */
+import { listOrderDrafts, type OrderDraft } from '../../../domain/servers/deploy/drafts.ts';
+import { DRAFT_FIELD, type KeptOrder } from '../../../panel/servers/kept-orders.ts';
+import { DEPLOY_PATH, ORDER_QUERY } from '../../../spec/paths.ts';
+import { type Form, field } from '../../form.ts';
+import type { PageContext } from '../page-types.ts';
+
+/** Returns the fields to show or keep: no password, and no private key that was pasted by mistake. */
+export function keptFields(form: Form): [string, string][] {
+  return [...form].filter(
+    ([name, value]) =>
+      !/^_|password|^max_price_usd$/.test(name) && !(name === 'key_text' && value.includes('PRIVATE KEY')),
+  );
+}
+
+/** Returns the fields that a draft keeps. */
+export function draftFields(form: Form): [string, string][] {
+  return keptFields(form).filter(([name]) => name !== DRAFT_FIELD);
+}
+
+/** Returns the path of the order form with this draft. */
+export function orderPath(id: string): string {
+  return `${DEPLOY_PATH}?${new URLSearchParams({ [ORDER_QUERY]: id })}`;
+}
+
+/** Reads the orders that the customer can continue, for any page. */
+export async function readKeptOrders({
+  service,
+  customer,
+}: Pick<PageContext, 'service' | 'customer'>): Promise<readonly KeptOrder[]> {
+  return (await listOrderDrafts(service, customer())).map(describe);
+}
+
+function describe({ id, fields, expires_at: expiresAt }: OrderDraft): KeptOrder {
+  const name = field(fields, 'name');
+  return {
+    id,
+    path: orderPath(id),
+    name: name === '' ? 'a server' : name,
+    plan: field(fields, 'plan'),
+    expiresAt,
+  };
+}
