@@ -18,7 +18,7 @@ export interface GuardContext {
   readonly site: Site;
 }
 
-/** The request has its ticket as a property: an entry of a WeakMap outlives it, to the next full collection. */
+/** A property of the request: entries of a WeakMap may stay in memory until a full garbage collection. */
 const TICKET = Symbol('ticket');
 type Counted = IncomingMessage & { [TICKET]?: Ticket };
 
