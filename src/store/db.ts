@@ -5,7 +5,7 @@ import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { createColumnTypes } from './column-types.ts';
 import { listenWithReconnect } from './connections/listen.ts';
-import { type Statement, sendStatement } from './connections/prepared.ts';
+import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
 import { bindParameters } from './parameters.ts';
 
 export type ConnectionSettings =
@@ -16,8 +16,8 @@ export interface OpenDatabase extends Database {
   readonly pool: pg.Pool;
   /** The options of each connection. */
   readonly settings: pg.ClientConfig;
-  /** Wraps one connection that the caller owns. */
-  withClient(client: pg.Client): Sql;
+  /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
+  withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
   listen(channel: string, onNotification: () => void): Promise<void>;
   close(): Promise<void>;
@@ -47,32 +47,29 @@ function createSql(query: Query): Sql {
   };
 }
 
-/** The time limit of a statement is rounded up to such steps, because timers of the same length are cheap. */
-const TIMEOUT_STEP_MS = 100;
-
-/** Sends a statement. If its response does not come in time, the connection still waits for it. */
-async function send(client: pg.ClientBase, statement: Statement): Promise<pg.QueryResult> {
+/**
+ * Sends a statement. Outside a request, it may take `limitMs`. If its response does not come in time, the
+ * connection still waits for it.
+ */
+async function send(client: pg.ClientBase, statement: Statement, limitMs: number): Promise<pg.QueryResult> {
   const leftMs = remainingMs();
   if (leftMs <= 0) throw new DeadlineExceeded();
-  const timeoutMs =
-    leftMs === Number.POSITIVE_INFINITY ? undefined : Math.ceil(leftMs / TIMEOUT_STEP_MS) * TIMEOUT_STEP_MS;
+  const isTimed = leftMs !== Number.POSITIVE_INFINITY;
   try {
-    return await sendStatement(client, statement, timeoutMs);
+    return await sendStatement(client, statement, isTimed ? leftMs : limitMs);
   } catch (error) {
     // The driver made it where it read from the socket. Show who sent the statement.
     if (error instanceof Error) Error.captureStackTrace(error);
-    throw timeoutMs !== undefined && isClientTimeout(error) ? new StatementTimeout() : error;
+    throw isTimed && error instanceof NoResponse ? new StatementTimeout() : error;
   }
 }
 
 /** A statement was sent, and its response did not come within the request's time. */
 class StatementTimeout extends DeadlineExceeded {}
 
-function isClientTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
-}
-
 const CONNECTION_CHECK_MS = 2_000;
+/** Give up this much later on a server that does not even report its own timeout. */
+const SERVER_GRACE_MS = 5_000;
 
 export function openDatabase(
   connection: ConnectionSettings,
@@ -89,10 +86,16 @@ export function openDatabase(
       // A statement ends soon after its request has given up and closed the connection.
       `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
     connectionTimeoutMillis: 10_000,
-    // Give up a little later on a server that does not even report its own timeout.
-    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SERVER_GRACE_MS } : {}),
   };
-  const pool = new pg.Pool({ ...settings, max: options.poolSize, idleTimeoutMillis: 60_000 });
+  // Statements of the pool have limits of our own, which cost less (connections/prepared.ts).
+  const pool = new pg.Pool({
+    ...settings,
+    query_timeout: 0,
+    max: options.poolSize,
+    idleTimeoutMillis: 60_000,
+  });
+  const limitMs = statementTimeoutMs > 0 ? statementTimeoutMs + SERVER_GRACE_MS : Number.POSITIVE_INFINITY;
   let closing = false;
   // Connections may end with any error while we close them.
   const onError = (error: Error) => {
@@ -104,11 +107,12 @@ export function openDatabase(
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
   return {
-    ...createSql((text, values) => runOnPool(pool, text, values)),
+    ...createSql((text, values) => runOnPool(pool, limitMs, text, values)),
     pool,
     settings,
-    withClient: (client) => createSql((text, values) => send(client, bindParameters(text, values))),
-    transaction: (work) => withRetries(() => inTransaction(pool, work)),
+    withClient: (client, ownLimitMs = limitMs) =>
+      createSql((text, values) => send(client, bindParameters(text, values), ownLimitMs)),
+    transaction: (work) => withRetries(() => inTransaction(pool, limitMs, work)),
     listen: async (channel, onNotification) => {
       const connect = () => new pg.Client(settings);
       listeners.push(await listenWithReconnect(connect, channel, onNotification, onError));
@@ -143,11 +147,16 @@ async function acquire(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 /** Runs one statement, which commits on its own. */
-async function runOnPool(pool: pg.Pool, text: string, values?: SqlValues): Promise<pg.QueryResult> {
+async function runOnPool(
+  pool: pg.Pool,
+  limitMs: number,
+  text: string,
+  values?: SqlValues,
+): Promise<pg.QueryResult> {
   const client = await acquire(pool);
   let broken: Error | undefined;
   try {
-    return await send(client, bindParameters(text, values));
+    return await send(client, bindParameters(text, values), limitMs);
   } catch (error) {
     if (!hasNoResponse(error)) throw error;
     broken = error;
@@ -159,20 +168,21 @@ async function runOnPool(pool: pg.Pool, text: string, values?: SqlValues): Promi
 
 const WRITES = /\b(?:insert|update|delete|merge)\b/i;
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: pg.Pool, limitMs: number, work: (tx: Sql) => Promise<T>): Promise<T> {
   const client = await acquire(pool);
+  const query: Query = (text, values) => send(client, bindParameters(text, values), limitMs);
   let broken: Error | undefined;
   let isCommitting = false;
   try {
-    await send(client, { text: 'begin' });
-    const result = await work(createSql((text, values) => send(client, bindParameters(text, values))));
+    await send(client, { text: 'begin' }, limitMs);
+    const result = await work(createSql(query));
     if (remainingMs() <= 0) throw new DeadlineExceeded();
     isCommitting = true;
-    const { command } = await send(client, { text: 'commit' });
+    const { command } = await send(client, { text: 'commit' }, limitMs);
     if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed');
     return result;
   } catch (error) {
-    broken = hasNoResponse(error) ? error : await rollBack(client);
+    broken = hasNoResponse(error) ? error : await rollBack(client, limitMs);
     throw isCommitting && broken ? new OutcomeUnknown(undefined, { cause: broken }) : error;
   } finally {
     // A connection that broke or could not roll back is closed, never handed to another caller. Its server
@@ -182,8 +192,8 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Sql) => Promise<T>): P
 }
 
 /** Returns the error if the connection cannot be used again. */
-async function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
-  return await runApart(ROLLBACK_TIMEOUT_MS, () => send(client, { text: 'rollback' })).then(
+async function rollBack(client: pg.PoolClient, limitMs: number): Promise<Error | undefined> {
+  return await runApart(ROLLBACK_TIMEOUT_MS, () => send(client, { text: 'rollback' }, limitMs)).then(
     () => undefined,
     (error: Error) => error,
   );

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { Deadline, DeadlineExceeded, OutcomeUnknown, runWithin } from '../../kernel/faults/deadline.ts';
+import { TimeLimits } from '../../kernel/faults/time-limits.ts';
 import { setWaiting } from './overload.ts';
 
 export interface Timeouts {
@@ -23,10 +24,9 @@ declare module 'fastify' {
 
 /** The failed statement knows whether something was changed, so it answers first. */
 const GRACE_MS = 500;
-const CHECK_MS = 100;
 
 export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
-  const watch = new LateWatch();
+  const limits = new TimeLimits();
   const newDeadline = ({ method, raw }: FastifyRequest) => {
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(method);
     const timeoutMs = changes ? timeouts.writeMs : timeouts.readMs;
@@ -34,7 +34,7 @@ export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
   };
   app.decorateRequest('deadline', null);
   app.addHook('onRoute', (route) => {
-    route.handler = answerInTime(route.handler, watch);
+    route.handler = answerInTime(route.handler, limits);
   });
   app.addHook('onRequest', (request, _reply, done) => {
     const { config } = request.routeOptions;
@@ -50,47 +50,30 @@ export function addDeadlines(app: FastifyInstance, timeouts: Timeouts): void {
   });
 }
 
-function answerInTime(handler: RouteHandlerMethod, watch: LateWatch): RouteHandlerMethod {
+function answerInTime(handler: RouteHandlerMethod, limits: TimeLimits): RouteHandlerMethod {
   return function (request, reply) {
     const answer: unknown = handler.call(this, request, reply);
     const { deadline } = request;
-    return deadline && answer instanceof Promise ? watch.within(deadline, answer) : answer;
+    return deadline && answer instanceof Promise ? withinDeadline(limits, deadline, answer) : answer;
   };
 }
 
-interface Waiting {
-  readonly deadline: Deadline;
-  readonly reject: (error: Error) => void;
-}
-
-/** Ends requests that are late, with one timer for all: a timer for each would cost more than the check. */
-class LateWatch {
-  readonly #waiting = new Set<Waiting>();
-  #timer: NodeJS.Timeout | undefined;
-
-  within<T>(deadline: Deadline, answer: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const waiting = { deadline, reject };
-      this.#waiting.add(waiting);
-      this.#timer ??= setTimeout(() => this.#check(), CHECK_MS).unref();
-      const settle =
-        <Value>(end: (value: Value) => void) =>
-        (value: Value) => {
-          this.#waiting.delete(waiting);
-          end(value);
-        };
-      answer.then(settle(resolve), settle(reject));
-    });
-  }
-
-  #check(): void {
-    for (const waiting of this.#waiting) {
-      const { deadline, reject } = waiting;
-      if (deadline.remainingMs + GRACE_MS > 0) continue;
-      // The answer may still come, or fail. It has no effect then.
-      this.#waiting.delete(waiting);
-      reject(deadline.changes ? new OutcomeUnknown() : new DeadlineExceeded());
-    }
-    this.#timer = this.#waiting.size > 0 ? setTimeout(() => this.#check(), CHECK_MS).unref() : undefined;
-  }
+/** The answer may still come, or fail, after its time. It has no effect then. */
+function withinDeadline<T>(limits: TimeLimits, deadline: Deadline, answer: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const forget = limits.add(
+      () => deadline.remainingMs + GRACE_MS,
+      () => reject(deadline.changes ? new OutcomeUnknown() : new DeadlineExceeded()),
+    );
+    answer.then(
+      (value) => {
+        forget();
+        resolve(value);
+      },
+      (error: Error) => {
+        forget();
+        reject(error);
+      },
+    );
+  });
 }

@@ -18,11 +18,13 @@ export interface GuardContext {
   readonly site: Site;
 }
 
-const tickets = new WeakMap<IncomingMessage, Ticket>();
+/** A property of the request: entries of a WeakMap may stay in memory until a full garbage collection. */
+const TICKET = Symbol('ticket');
+type Counted = IncomingMessage & { [TICKET]?: Ticket };
 
 /** Stops or continues counting a request as being in progress. */
-export function setWaiting(request: IncomingMessage, isWaiting: boolean): void {
-  tickets.get(request)?.setWaiting(isWaiting);
+export function setWaiting(request: Counted, isWaiting: boolean): void {
+  request[TICKET]?.setWaiting(isWaiting);
 }
 
 /** Puts the gate before the server's own listeners. */
@@ -74,10 +76,10 @@ function whenReceived(request: IncomingMessage, received: () => void): void {
   else request.once('end', received);
 }
 
-function count(gate: LoadGate, kind: RequestClass, request: IncomingMessage, response: ServerResponse): void {
+function count(gate: LoadGate, kind: RequestClass, request: Counted, response: ServerResponse): void {
   if (response.closed || response.destroyed) return;
   const ticket = gate.begin(kind);
-  tickets.set(request, ticket);
+  request[TICKET] = ticket;
   response.once('close', () => ticket.complete());
 }
 

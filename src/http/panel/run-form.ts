@@ -51,7 +51,15 @@ function restOperation(row: RestForm, pageParams: PathIds): Operation<FormResult
         if (items.length > 0) invalidRequest(items);
         const query = row.query?.(form) ?? {};
         const baseUrl = resolveBaseUrl(call);
-        const parts = { service: edge.service, actor: caller, params, query, body, page: UNPAGED, baseUrl };
+        const parts = {
+          service: edge.service,
+          actor: caller,
+          params,
+          query,
+          body,
+          page: UNPAGED,
+          baseUrl: () => baseUrl,
+        };
         return ((await route.run(parts)) ?? {}) as object;
       };
       const done = (answer: object) => row.done(answer as never, { params, form });

@@ -6,10 +6,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventStreams } from '../../domain/events/streams.ts';
 import type { MemoryAttempts } from '../../domain/sessions/attempts.ts';
 import { type BucketRule, costMs, type Draw } from '../../domain/tokens/buckets.ts';
-import { type BearerIdentity, type Buckets, identifyBearer } from '../../domain/tokens/identify-bearer.ts';
-import { requireNetwork, requireOperation } from '../../domain/tokens/limits/active.ts';
+import {
+  type Bearer,
+  type BearerIdentity,
+  type Buckets,
+  identifyBearer,
+} from '../../domain/tokens/identify-bearer.ts';
+import { type ActiveLimits, requireNetwork, requireOperation } from '../../domain/tokens/limits/active.ts';
 import { fail, InvalidRequest } from '../../kernel/fail.ts';
-import { scopeCovers } from '../../spec/scopes.ts';
+import type { Geo } from '../../ports/geo.ts';
+import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { addressBuckets } from '../admission/address-buckets.ts';
 import {
   type Admission,
@@ -114,22 +120,46 @@ function toTokenActor(
   bearer: BearerIdentity['bearer'],
   request: FastifyRequest,
 ): TokenActor | null {
-  if (!bearer) return null;
-  // Read the address now: a closed socket has none. Its country is looked up on demand, and few reads need
-  // it.
-  const address = clientAddress(request);
-  return {
-    customerId: bearer.customerId,
-    sessionId: null,
-    tokenId: bearer.tokenId,
-    scope: bearer.scope,
-    limits: bearer.limits,
-    limitsVersion: bearer.limitsVersion,
-    requestId: request.id,
-    get ipCountry() {
-      return resolveCountry(edge.geo, address);
+  return bearer && new TokenCaller(edge.geo, bearer, request);
+}
+
+/**
+ * The country of its address is looked up on demand, because few reads need it. All callers have the same
+ * getter. A getter in an object literal would give each object a shape of its own, which V8 keeps with all
+ * that the getter refers to until a full garbage collection.
+ */
+class TokenCaller implements TokenActor {
+  static readonly #country: PropertyDescriptor & ThisType<TokenCaller> = {
+    // Copies of the caller have it too.
+    enumerable: true,
+    get() {
+      return resolveCountry(this.#geo, this.#address);
     },
   };
+
+  readonly customerId: string;
+  readonly sessionId = null;
+  readonly tokenId: string;
+  readonly scope: Scope;
+  readonly limits: ActiveLimits | undefined;
+  readonly limitsVersion: number;
+  readonly requestId: string;
+  declare readonly ipCountry: string;
+  readonly #geo: Geo;
+  readonly #address: string;
+
+  constructor(geo: Geo, bearer: Bearer, request: FastifyRequest) {
+    this.customerId = bearer.customerId;
+    this.tokenId = bearer.tokenId;
+    this.scope = bearer.scope;
+    this.limits = bearer.limits;
+    this.limitsVersion = bearer.limitsVersion;
+    this.requestId = request.id;
+    this.#geo = geo;
+    // Read now: a closed socket has none.
+    this.#address = clientAddress(request);
+    Object.defineProperty(this, 'ipCountry', TokenCaller.#country);
+  }
 }
 
 /** `token`: counts failed authentication per address. A valid token is never delayed by it. */

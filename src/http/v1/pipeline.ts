@@ -222,10 +222,8 @@ function buildCall(
     query: route.list ? {} : readQuery(raw),
     page: route.list ? readPageRequest(raw, route.list, { keys: service.keys, place: place() }) : UNPAGED,
     ...content,
-    // Few verbs need it.
-    get baseUrl() {
-      return resolveBaseUrl({ edge, request });
-    },
+    // Few verbs need it. Not a getter: see TokenCaller in admit.ts.
+    baseUrl: () => resolveBaseUrl({ edge, request }),
   };
 }
 

@@ -39,8 +39,8 @@ export interface Call<Body = unknown, Query = unknown, Params extends object = o
   readonly page: PageRequest;
   /** The upload received by a `multipart` route; undefined elsewhere. */
   readonly upload?: ReceivedUpload;
-  /** `https://host` as customers reach the service, without a trailing slash. */
-  readonly baseUrl: string;
+  /** Returns `https://host` as customers reach the service, without a trailing slash. */
+  readonly baseUrl: () => string;
 }
 
 /** The page of a request that is not for a list. */

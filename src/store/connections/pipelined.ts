@@ -64,7 +64,7 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   async function start(): Promise<void> {
     const candidate = new pg.Client({
       ...db.settings,
-      query_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: 0,
       pipeline: true,
     } as pg.ClientConfig);
     // Pending statements on a lost connection fail; later ones use another connection. It may be lost before
@@ -88,7 +88,7 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
       throw error;
     }
     client = candidate;
-    sql = db.withClient(candidate);
+    sql = db.withClient(candidate, STATEMENT_TIMEOUT_MS);
   }
   function scheduleReconnect(): void {
     if (stopped) return;

@@ -4,6 +4,8 @@
  * when they would. Describing them costs more than reading a row.
  */
 import pg from 'pg';
+import { TimeLimits } from '../../kernel/faults/time-limits.ts';
+import { destroyConnection } from './socket.ts';
 
 export interface Statement {
   readonly text: string;
@@ -45,14 +47,11 @@ const described = new WeakMap<Connection, Map<string, Columns>>();
 const silenced = new WeakMap<Connection, Connection>();
 
 class PreparedQuery extends DriverQuery {
-  /** The driver reads it. Undefined: the limit of the connection. */
-  readonly query_timeout: number | undefined;
   #connection: Connection | undefined;
 
-  constructor({ name, text, values }: Statement, timeoutMs: number | undefined, callback: Callback) {
+  constructor({ name, text, values }: Statement, callback: Callback) {
     super(text, values, callback);
     this.name = name;
-    this.query_timeout = timeoutMs;
   }
 
   override prepare(connection: Connection): void {
@@ -88,16 +87,37 @@ function withoutDescribe(connection: Connection): Connection {
   return silent;
 }
 
-/** `timeoutMs`: rejects with the driver's `Query read timeout` when the response does not come in time. */
+/** No response came in time. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
+  override readonly message = 'Query read timeout';
+}
+
+const limits = new TimeLimits();
+
+/**
+ * Rejects with `NoResponse` after `timeoutMs`. The connection must be closed then, because it still waits for
+ * the response. A pipelined one, on which others wait too, is closed here.
+ */
 export function sendStatement(
   client: pg.ClientBase,
   statement: Statement,
-  timeoutMs?: number,
+  timeoutMs: number,
 ): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
-    const query = new PreparedQuery(statement, timeoutMs, (error, result) =>
-      error ? reject(error) : resolve(result),
+    const endsAtMs = performance.now() + timeoutMs;
+    const forget = limits.add(
+      () => endsAtMs - performance.now(),
+      () => {
+        reject(new NoResponse());
+        if ((client as { readonly pipeline?: boolean }).pipeline) destroyConnection(client);
+      },
     );
+    const query = new PreparedQuery(statement, (error, result) => {
+      forget();
+      if (error) reject(error);
+      else resolve(result);
+    });
     client.query(query as unknown as pg.Query);
   });
 }

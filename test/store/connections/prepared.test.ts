@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
 import { openPipelined } from '../../../src/store/connections/pipelined.ts';
+import { NoResponse } from '../../../src/store/connections/prepared.ts';
+import { destroyConnection } from '../../../src/store/connections/socket.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 import { type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
@@ -66,6 +69,25 @@ describe('a prepared statement', { timeout: 60_000 }, () => {
       );
     }
     await reads.close();
+  });
+
+  it('a statement without a response in time fails, and closes a pipelined connection', async () => {
+    for (const pipeline of [true, false]) {
+      const client = new pg.Client({ ...db.settings, query_timeout: 0, pipeline } as pg.ClientConfig);
+      client.on('error', () => undefined);
+      await client.connect();
+      const sql = db.withClient(client, 200);
+      assert.deepEqual(await sql.row('select 1 as n'), { n: 1 });
+      const slow = assert.rejects(sql.row('select pg_sleep(30)'), NoResponse);
+      if (pipeline) {
+        const ended = new Promise((resolve) => client.once('end', resolve));
+        const behind = assert.rejects(sql.row('select 2 as n'));
+        await Promise.all([slow, behind, ended]);
+      } else {
+        await slow;
+        destroyConnection(client);
+      }
+    }
   });
 
   it('the error of a statement names its caller', async () => {

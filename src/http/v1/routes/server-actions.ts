@@ -222,7 +222,7 @@ export const CONSOLE_ROUTES: readonly Route[] = [
     reply: Console,
     run: ({ service, actor, params, baseUrl }) => {
       const readOnly = !scopeCovers(actor.scope, 'write');
-      return openConsole(service, actor, params.id, { readOnly, baseUrl });
+      return openConsole(service, actor, params.id, { readOnly, baseUrl: baseUrl() });
     },
   }),
 ];
