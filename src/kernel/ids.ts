@@ -31,6 +31,9 @@ export const ID_PREFIXES = {
   quote: 'quo_',
   action: 'act_',
   alert: 'alr_',
+  staff: 'stf_',
+  staffToken: 'stk_',
+  staffLog: 'slg_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

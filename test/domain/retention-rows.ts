@@ -1,5 +1,5 @@
 /** Inserts expiring rows of any age and defines their retention. */
-import type { RetentionName } from '../../src/domain/retention.ts';
+import type { RetentionName } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';

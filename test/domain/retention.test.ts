@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { purgeExpired, RETENTION, RETENTION_NAMES } from '../../src/domain/retention.ts';
+import { purgeExpired, RETENTION, RETENTION_NAMES } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, type Purge, purgeBatch } from '../../src/store/service/retention.ts';

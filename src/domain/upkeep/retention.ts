@@ -3,11 +3,11 @@
  * (transfers, top-ups, deposits, customers' resources) or deleted when it completes (operations, tasks,
  * uploads, expiring snapshots, resting addresses).
  */
-import { firstIdAt } from '../kernel/ids.ts';
-import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import { PURGES, type Purge, purgeBatch } from '../store/service/retention.ts';
-import type { Service } from './context.ts';
+import { firstIdAt } from '../../kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
+import type { Service } from '../context.ts';
 
 export interface RetentionRule {
   readonly purge: Purge;
