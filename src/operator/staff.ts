@@ -17,7 +17,7 @@ import type { OperatorContext } from './context.ts';
 import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
 
-const NAME = 'stf_…, or an email address';
+const NAME = 'Email address, or stf_…';
 const LIMIT = 100;
 
 export function addStaff(program: Command, context: OperatorContext): void {
@@ -154,7 +154,7 @@ function addTokens(tokens: Command, { resources, terminal }: OperatorContext): v
   tokens
     .command('revoke')
     .argument('<who>', NAME)
-    .argument('<id>', 'stk_…')
+    .argument('<id>', 'Id of the token, stk_…')
     .description('Revoke an API token')
     .action(async (who: string, id: string) => {
       const { service } = await resources.service();
