@@ -104,6 +104,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 90 * DAY_MS,
       goneMs: 90 * DAY_MS + 1,
     },
+    staffLog: {
+      insert: (at) =>
+        insert('staff_log', {
+          ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
+          ...{ request_id: 'req_x', created_at: at },
+        }),
+      keptMs: 1_095 * DAY_MS,
+      goneMs: 1_095 * DAY_MS + 1,
+    },
     deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
     events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },
     idempotency: {

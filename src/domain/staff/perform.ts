@@ -60,11 +60,12 @@ export async function recordCommand<Result>(
 async function complete<Result>({ db }: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
   try {
     const result = await verb();
-    await completeStaffLog(db, { id, result: 'ok', fault: null });
+    await completeStaffLog(db, { id, result: 'ok', fault: null, mayRepeat: false });
     return result;
   } catch (error) {
-    const fault = error instanceof Failure ? error.code : 'internal';
-    await completeStaffLog(db, { id, result: 'error', fault });
+    const isRefused = error instanceof Failure;
+    const fault = isRefused ? error.code : 'internal';
+    await completeStaffLog(db, { id, result: 'error', fault, mayRepeat: isRefused });
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { STAFF_LIMITS } from '../../spec/staff.ts';
 import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
 
@@ -21,6 +22,7 @@ const BATCH = 500;
 
 export const RETENTION = {
   audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
+  staffLog: { purge: PURGES.staffLog, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
   deliveries: { purge: PURGES.deliveries, keepMs: LIMITS.deliveryRetentionDays * DAY_MS, batch: BATCH },
   events: { purge: PURGES.events, keepMs: LIMITS.eventRetentionDays * DAY_MS, batch: BATCH },
   idempotency: {

@@ -44,11 +44,22 @@ export async function insertStaffLog(tx: Sql, row: NewStaffLogEntry): Promise<bo
   return inserted === 1;
 }
 
+/** A refused request may be sent again. */
 export async function completeStaffLog(
   tx: Sql,
-  row: { readonly id: string; readonly result: 'ok' | 'error'; readonly fault: string | null },
+  row: {
+    readonly id: string;
+    readonly result: 'ok' | 'error';
+    readonly fault: string | null;
+    readonly mayRepeat: boolean;
+  },
 ): Promise<void> {
-  await tx.run('update staff_log set result = $result, fault = $fault where id = $id', row);
+  await tx.run(
+    `update staff_log set result = $result, fault = $fault,
+            submission = case when $mayRepeat::boolean then null else submission end
+      where id = $id`,
+    row,
+  );
 }
 
 /** Omitted fields match everything. */

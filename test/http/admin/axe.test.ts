@@ -34,6 +34,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const ids: Record<string, string> = {
       customers: await idOf('customers'),
       servers: await idOf('servers'),
+      staff: await idOf('staff'),
       topups: await idOf('topups'),
     };
     paths = CONSOLE_PAGES.map(({ path }) => path.replace('{id}', ids[path.split('/')[1] ?? ''] ?? ''));

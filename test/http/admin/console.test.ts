@@ -15,6 +15,7 @@ describe('the operator console', () => {
   let world: StaffWorld;
   let owner: Person;
   let customerEmail = '';
+  let usedCode = '';
 
   before(async () => {
     world = await startStaffWorld();
@@ -41,12 +42,13 @@ describe('the operator console', () => {
       assert.match(textOf(refused.text), /email, password, or one-time code is incorrect/);
     }
     const done = await fill(browser, '/sign-in', 'sign_in', { email: owner.email, password: PASSWORD, code });
+    usedCode = code;
     assert.equal(done.location, '/');
     assert.match((await browser.open('/')).text, /Overview/);
   });
 
   it('refuses a one-time code that was used', async () => {
-    const input = { email: owner.email, password: PASSWORD, code: nextCode(owner) };
+    const input = { email: owner.email, password: PASSWORD, code: usedCode };
     const refused = await fill(world.stranger(), '/sign-in', 'sign_in', input);
     assert.equal(refused.status, 401);
   });
@@ -145,6 +147,32 @@ describe('the operator console', () => {
     assert.equal(last.status, 409);
     const demoted = await world.api(owner.token, 'PATCH', `/staff/${idOf(owner.email)}`, { role: 'support' });
     assert.equal(demoted.status, 409);
+  });
+
+  it('refuses a repeated Idempotency-Key, unless the first request was refused', async () => {
+    const path = `/customers/${encodeURIComponent(customerEmail)}/credit`;
+    const send = (amount: string) =>
+      world.api(
+        owner.token,
+        'POST',
+        path,
+        { amount_usd: amount, description: 'goodwill', reason: 'outage' },
+        { 'idempotency-key': 'once' },
+      );
+    assert.equal((await send('none')).status, 400);
+    assert.equal((await send('1.00')).status, 201);
+    assert.equal((await send('1.00')).status, 409);
+  });
+
+  it('lets no one create a token with more rights than their own', async () => {
+    const support = await world.person('support', 'climber@host.example');
+    const order = { name: 'climb', role: 'owner' };
+    const refused = await world.api(support.token, 'POST', '/staff_tokens', order);
+    assert.equal(refused.status, 403);
+    const reader = await world.api(support.token, 'POST', '/staff_tokens', { ...order, role: 'read_only' });
+    assert.equal(reader.status, 201);
+    const up = { name: 'climb', role: 'support' };
+    assert.equal((await world.api(String(reader.body.token), 'POST', '/staff_tokens', up)).status, 403);
   });
 
   it('refuses forms of other sites and forms without the CSRF token', async () => {
