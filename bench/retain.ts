@@ -4,7 +4,7 @@
  * before any vacuum, so it steps over all rows that were just removed.
  */
 import { join } from 'node:path';
-import { RETENTION, type RetentionName, type RetentionRule } from '../src/domain/retention.ts';
+import { RETENTION, type RetentionName, type RetentionRule } from '../src/domain/upkeep/retention.ts';
 import { firstIdAt } from '../src/kernel/ids.ts';
 import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';

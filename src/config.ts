@@ -138,6 +138,13 @@ function validateCombinations(config: Config): void {
         'private address that only Tor reaches',
     );
   }
+  if (!isPrivateHost(config.SKERRY_ADMIN_HOST)) {
+    throw new ConfigError(
+      'SKERRY_ADMIN_HOST: the console must not be reachable without TLS; set it to 127.0.0.1 or a private ' +
+        'address, and SKERRY_ADMIN_BASE_URL to the URL of a proxy or an onion service',
+    );
+  }
+  if (config.SKERRY_ADMIN_PORT !== null && config.SKERRY_ADMIN_PORT !== 0) requirePortOfItsOwn(config);
   if (config.SKERRY_MODE === 'live') {
     if (config.SKERRY_SMTP_URL !== null && config.SKERRY_BASE_URL === null) {
       throw new ConfigError(
@@ -159,6 +166,11 @@ function validateCombinations(config: Config): void {
         'to allow others anyway, set SKERRY_SANDBOX_PUBLIC=true, and SKERRY_BASE_URL to the public URL',
     );
   }
+}
+
+function requirePortOfItsOwn(config: Config): void {
+  if (config.SKERRY_ADMIN_PORT !== config.SKERRY_PORT) return;
+  throw new ConfigError('SKERRY_ADMIN_PORT: customers use this port (SKERRY_PORT); set another one');
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,7 @@
 /** `skerryd`: the service and the operator's commands. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { consoleUrl } from './compose/admin.ts';
 import { createHostInviter } from './compose/backends.ts';
 import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
@@ -88,6 +89,7 @@ function createOperatorResources(): OperatorResources {
       });
       return {
         service,
+        consoleUrl: quiet.SKERRY_ADMIN_PORT === null ? null : consoleUrl(quiet, quiet.SKERRY_ADMIN_PORT),
         inviter: createHostInviter(service),
         register: createHostRegistrar(service, simulation?.compute ?? null),
         ...endSimulatedHosts(simulation?.compute ?? null),

@@ -62,6 +62,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     } else {
       const running = await startService(config, database.connection, { roles: options.roles });
       announce(running.url);
+      if (running.consoleUrl !== null) options.print(`Console: ${running.consoleUrl}`);
       await stopRequested;
       await running.stop();
     }

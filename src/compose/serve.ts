@@ -20,6 +20,7 @@ import { JobRunner } from '../workers/job-runner.ts';
 import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
 import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
+import { type AdminListener, listenForStaff } from './admin.ts';
 import { createWebhookSender } from './drivers.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
@@ -46,6 +47,8 @@ export interface RunningService {
   readonly runner: JobRunner;
   /** The URL it listens on, or null without the role `api`. */
   readonly url: string | null;
+  /** The URL of the operator's console, or null if it has no port. */
+  readonly consoleUrl: string | null;
   /** Stops listening, finishes requests, lets workers finish their step, and closes the database. */
   stop(): Promise<void>;
 }
@@ -97,6 +100,7 @@ export async function startService(
   const streams = new EventStreams(opened.service);
   const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site });
   let onion: OnionListener | null = null;
+  let admin: AdminListener | null = null;
   const stop = async () => {
     const drainTimer = setTimeout(() => {
       http.server.closeAllConnections();
@@ -108,7 +112,7 @@ export async function startService(
     // Stop the runner first, so that a request that waits for work to settle gets its response.
     const runnerStopped = runner.stop();
     onion?.close();
-    await http.close();
+    await Promise.all([http.close(), admin?.close()]);
     onion?.endAll();
     clearInterval(sweep);
     await runnerStopped;
@@ -124,9 +128,10 @@ export async function startService(
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.setListenUrl(url);
     if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort });
+    if (url !== null) admin = await listenForStaff(config, opened, { sharedPort, site });
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) preloadGeoDatabase(opened);
-    return { opened, http, runner, url, stop };
+    return { opened, http, runner, url, consoleUrl: admin?.url ?? null, stop };
   } catch (error) {
     await stop();
     throw error;

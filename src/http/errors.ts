@@ -16,6 +16,12 @@ declare module 'fastify' {
 
 const RETRY_AFTER_S = 5;
 
+/** The parts of a surface's dependencies that errors need. */
+interface FaultEdge {
+  readonly service: Pick<Edge['service'], 'log'>;
+  readonly settings: Pick<Edge['settings'], 'isUnavailable'>;
+}
+
 /** `{ok:false, error, msg, …}` */
 export function errorBody(failure: Failure): object {
   return { ok: false, error: failure.code, msg: failure.message, ...failure.extras };
@@ -36,7 +42,7 @@ export function prepareErrorResponse(
 }
 
 /** Logs what is our fault: a bug, and a database outage with its cause. Maintenance is expected. */
-export function logFault(edge: Edge, error: unknown, failure: Failure, requestId: string): void {
+export function logFault(edge: FaultEdge, error: unknown, failure: Failure, requestId: string): void {
   const { log } = edge.service;
   const line = { err: error, requestId };
   // A bug is rare, and each of its requests has its own cause.
@@ -53,7 +59,7 @@ export function setRetryAfter(reply: FastifyReply, { code, extras }: Failure): v
 /**
  * Converts a thrown value to a failure: ours, a database outage, an invalid request, or an internal error.
  */
-export function toFailure(edge: Edge, error: unknown): Failure {
+export function toFailure(edge: Pick<FaultEdge, 'settings'>, error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof OutcomeUnknown) {
     return new Failure('maintenance', { retry_after_s: RETRY_AFTER_S }, OUTCOME_UNKNOWN_MESSAGE);

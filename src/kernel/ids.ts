@@ -34,6 +34,9 @@ export const ID_PREFIXES = {
   incident: 'inc_',
   savedFilter: 'flt_',
   orderDraft: 'ord_',
+  staff: 'stf_',
+  staffToken: 'stk_',
+  staffLog: 'slg_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

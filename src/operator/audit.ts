@@ -1,11 +1,11 @@
 /** `audit`: the audit log across all customers. */
 import type { Command } from 'commander';
-import { requireCustomer } from '../domain/customers/operator.ts';
+import { listAuditForOperator } from '../domain/audit/operator.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { ACTIONS, type Action } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { listOperatorAudit, type OperatorAuditRow } from '../store/audit.ts';
+import type { OperatorAuditRow } from '../store/audit.ts';
 import type { OperatorContext } from './context.ts';
 import { formatMoreHint, printTable } from './format/table.ts';
 import { parsePositiveInt, parseWord } from './options.ts';
@@ -29,16 +29,14 @@ export function addAudit(program: Command, { resources, terminal }: OperatorCont
     .option('--unasked', 'Only actions by the operator and the service')
     .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
     .description(`List actions of the last ${LIMITS.auditRetentionDays} days, newest first`)
-    .action(async ({ customer, limit, unasked, ...filter }: AuditOptions) => {
+    .action(async ({ unasked, ...query }: AuditOptions) => {
       const { service } = await resources.service();
-      const { db } = service;
-      const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
       const attribution = unasked && { unattributed: true as const };
-      const rows = await listOperatorAudit(db, { ...filter, ...owner, ...attribution }, limit + 1);
+      const { rows, hasMore } = await listAuditForOperator(service, { ...query, ...attribution });
       const heading = ['time (UTC)', 'action', 'resource', 'result', 'customer', 'actor'];
       heading.push('country', 'request', 'note');
-      printTable(terminal, heading, rows.slice(0, limit).map(columns));
-      if (rows.length > limit) terminal.err(formatMoreHint(limit, 'entry', 'entries'));
+      printTable(terminal, heading, rows.map(columns));
+      if (hasMore) terminal.err(formatMoreHint(rows.length, 'entry', 'entries'));
     });
 }
 

@@ -21,6 +21,8 @@ export interface OperatorResources {
 export interface OpenService {
   readonly service: Service;
   readonly register: RegisterHosts;
+  /** The URL of the console; null if it is off. */
+  readonly consoleUrl?: string | null;
   /** Ends a simulated host. Absent where hosts are real. */
   readonly endSimulatedHost?: (name: string) => Promise<void>;
   /** Absent where no machine can join. */

@@ -9,7 +9,7 @@ import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { addChain } from './chain.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
-import { addCustomers } from './customers.ts';
+import { addCustomers } from './customers/accounts.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
@@ -24,6 +24,7 @@ import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
 import { addRecover } from './recover.ts';
 import { addServers } from './servers.ts';
+import { addStaff } from './staff.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -31,6 +32,7 @@ import { addWebhooks } from './webhooks.ts';
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[] = [
   addStatus,
+  addStaff,
   addAudit,
   addDatabase,
   addCatalogue,

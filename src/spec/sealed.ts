@@ -31,6 +31,13 @@ export const SEALED = {
     row: 'customer_id',
     lasting: true,
   },
+  staffTotp: {
+    purpose: 'staff totp secret',
+    table: 'staff',
+    column: 'totp_sealed',
+    row: 'id',
+    lasting: true,
+  },
   controlPlaneKey: {
     purpose: 'control plane key',
     table: 'control_plane_identities',

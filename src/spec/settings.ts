@@ -42,6 +42,12 @@ export const SETTINGS = {
     'port for an onion service, to which Tor sends the circuit of each connection; unset: none',
   ),
   SKERRY_ONION_HOST: text('127.0.0.1', 'address of that port: this machine, or private'),
+  SKERRY_ADMIN_PORT: port(
+    null,
+    'port of the operator’s console and its API, never that of customers; 0: any free port; unset: none',
+  ),
+  SKERRY_ADMIN_HOST: text('127.0.0.1', 'address of that port: this machine, or private'),
+  SKERRY_ADMIN_BASE_URL: url('URL of the console behind a proxy or an onion service'),
   SKERRY_GEO_FILE: text(null, 'country database for IP addresses, an .mmdb file; unset: the bundled file'),
   SKERRY_SECRET_KEY: secret(
     '32-byte keys as id:base64,…, newest first; unset: the key file in the data folder',

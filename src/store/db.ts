@@ -3,7 +3,7 @@ import pg from 'pg';
 import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kernel/faults/deadline.ts';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
-import { createColumnTypes } from './column-types.ts';
+import { createColumnTypes } from './connections/column-types.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
 import { bindParameters } from './parameters.ts';

@@ -1,11 +1,11 @@
 /**
- * Purges expired data (domain/retention.ts). A round through all rules starts ten minutes after the
+ * Purges expired data (domain/upkeep/retention.ts). A round through all rules starts ten minutes after the
  * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
  * stops for it. When that clock races through a year, a round starts once a second at most.
  */
 import { trimAuditChain } from '../domain/audit/chain.ts';
 import type { Service } from '../domain/context.ts';
-import { purgeExpired, RETENTION_NAMES } from '../domain/retention.ts';
+import { purgeExpired, RETENTION_NAMES } from '../domain/upkeep/retention.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Job } from './job.ts';
 import { type Rounds, roundsJob, untilFailure } from './rounds.ts';

@@ -1,5 +1,5 @@
 /** Inserts expiring rows of any age and defines their retention. */
-import type { RetentionName } from '../../src/domain/retention.ts';
+import type { RetentionName } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';
@@ -103,6 +103,15 @@ export async function openRetentionRows(world: TestService) {
         }),
       keptMs: 90 * DAY_MS,
       goneMs: 90 * DAY_MS + 1,
+    },
+    staffLog: {
+      insert: (at) =>
+        insert('staff_log', {
+          ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
+          ...{ request_id: 'req_x', created_at: at },
+        }),
+      keptMs: 1_095 * DAY_MS,
+      goneMs: 1_095 * DAY_MS + 1,
     },
     deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
     events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },

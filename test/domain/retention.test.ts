@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { purgeExpired, RETENTION, RETENTION_NAMES } from '../../src/domain/retention.ts';
+import { purgeExpired, RETENTION, RETENTION_NAMES } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { PURGES, type Purge, purgeBatch } from '../../src/store/service/retention.ts';
@@ -43,6 +43,12 @@ const KEPT: Record<string, string> = {
   ...stay('deleted with their parent', 'transfers_out', 'alert_servers', 'alert_firings', 'backup_policies'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
+  ...stay(
+    'operator data; sessions are trimmed at the next sign-in',
+    'staff',
+    'staff_sessions',
+    'staff_tokens',
+  ),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),
   ...stay('one per component, deleted when it is no longer measured', 'component_checks'),

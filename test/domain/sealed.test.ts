@@ -6,6 +6,7 @@ import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { inviteStaff } from '../../src/domain/staff/people.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
 import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
@@ -50,6 +51,7 @@ async function storeTwoOfEach(): Promise<void> {
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);
     await saveTotpSecret(service.db, { customerId, secretSealed, begunAt: clock.now() });
+    await inviteStaff(service, { email: `staff-${n}@example.org`, name: 'x', role: 'support' });
     const id = newId(clock.now());
     const keySealed = service.keys.seal(SEALED.controlPlaneKey, id, `key ${n}`);
     const created = {
@@ -182,7 +184,7 @@ describe('resealing', () => {
     const secret = world.service.keys.open(SEALED.webhookSecret, hook?.row ?? '', hook?.sealed ?? '');
     assert.deepEqual(
       (await keyNotes(ring)).map(({ level, message }) => [level, message]),
-      [['note', '8 secrets are sealed with k1: keep it for now']],
+      [['note', '10 secrets are sealed with k1: keep it for now']],
     );
     // One of them is of the earlier format.
     await world.db.run('update webhooks set secret_sealed = $2 where id = $1', [

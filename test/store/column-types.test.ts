@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseTime } from '../../src/store/column-types.ts';
+import { parseTime } from '../../src/store/connections/column-types.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 import { PROPERTY_RUNS } from '../support/runs.ts';
 

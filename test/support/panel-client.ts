@@ -31,6 +31,8 @@ type SendRequest = (sent: PanelRequest) => Promise<{ status: number; headers: He
 
 export class PanelClient {
   cookie: string | undefined;
+  /** The console of the operator has another one. */
+  cookieName = 'PHPSESSID';
   readonly #send: SendRequest;
 
   constructor(send: SendRequest, cookie?: string) {
@@ -129,10 +131,10 @@ export class PanelClient {
   }
 
   async #exchange(sent: PanelRequest): Promise<PanelResponse> {
-    const cookie = this.cookie === undefined ? {} : { cookie: `PHPSESSID=${this.cookie}` };
+    const cookie = this.cookie === undefined ? {} : { cookie: `${this.cookieName}=${this.cookie}` };
     const response = await this.#send({ ...sent, headers: { ...cookie, ...sent.headers } });
     for (const line of response.headers.getSetCookie()) {
-      this.cookie = /^PHPSESSID=([^;]*)/.exec(line)?.[1] ?? this.cookie;
+      if (line.startsWith(`${this.cookieName}=`)) this.cookie = /=([^;]*)/.exec(line)?.[1] ?? this.cookie;
     }
     return { ...response, path: sent.path, location: response.headers.get('location') };
   }

@@ -1,23 +1,32 @@
 /** Operator commands about a customer: credit, freeze, export. */
 
-import { formatId, type IdKind, newId } from '../../kernel/ids.ts';
+import { formatId, type IdKind, newId, parseId } from '../../kernel/ids.ts';
 import { parseUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { type CustomerRow, findCustomerByEmail, setCustomerFrozen } from '../../store/customers/customers.ts';
+import {
+  type CustomerRow,
+  findCustomer,
+  findCustomerByEmail,
+  setCustomerFrozen,
+} from '../../store/customers/customers.ts';
 import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customers/export.ts';
 import type { Service } from '../context.ts';
 import { credit, type Transfer } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { parseEmail } from './email/email.ts';
 
-/** Returns the customer that the operator names by email address. */
-export async function requireCustomer(tx: Sql, email: string): Promise<CustomerRow> {
-  const key = parseEmail(email)?.key;
-  const customer = key === undefined ? undefined : await findCustomerByEmail(tx, key);
-  if (!customer) throw new OperatorError('no customer has this email address');
-  return customer;
+/** Returns the customer that the operator names by email address or by `cus_…`. */
+export async function requireCustomer(tx: Sql, name: string): Promise<CustomerRow> {
+  const id = parseId('customer', name);
+  if (id !== undefined) return (await findCustomer(tx, id)) ?? customerNotFound('id');
+  const key = parseEmail(name)?.key;
+  return (key !== undefined && (await findCustomerByEmail(tx, key))) || customerNotFound('email address');
+}
+
+function customerNotFound(by: string): never {
+  throw new OperatorError(`no customer has this ${by}`);
 }
 
 /** A larger amount is a typing error. */

@@ -1,6 +1,6 @@
 /** Checks reverse DNS for the operator, for example when a name does not appear. */
 import { DnsError } from '../../ports/dns.ts';
-import { countUnpublishedRdns } from '../../store/published-rdns.ts';
+import { countUnpublishedRdns } from '../../store/inventory/published-rdns.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../health/status.ts';
 import { nameFindings } from './ensure.ts';

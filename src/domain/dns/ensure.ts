@@ -13,7 +13,7 @@ import {
   type RdnsResult,
   recordRdnsResults,
   releaseUnservedAddresses,
-} from '../../store/published-rdns.ts';
+} from '../../store/inventory/published-rdns.ts';
 import { enqueueTasks, type TaskResult } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 

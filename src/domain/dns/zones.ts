@@ -3,7 +3,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { type RequiredZone, ReverseZones, requiredZones } from '../../kernel/reverse-zones.ts';
 import type { ReverseDns } from '../../ports/dns.ts';
 import { listBlocks } from '../../store/inventory/addresses.ts';
-import { listServersWithRdns } from '../../store/published-rdns.ts';
+import { listServersWithRdns } from '../../store/inventory/published-rdns.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';

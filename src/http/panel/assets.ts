@@ -132,7 +132,7 @@ const FAVICON = readFileSync(new URL('../../panel/favicon.png', import.meta.url)
 /** The paths of these two never change, so they are cached for a day instead of permanently. */
 const CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' };
 
-export function registerSiteFiles(scope: FastifyInstance): void {
+export function registerFavicon(scope: FastifyInstance): void {
   scope.get('/favicon.ico', (_request, reply) => {
     reply
       .headers({
@@ -142,6 +142,10 @@ export function registerSiteFiles(scope: FastifyInstance): void {
       })
       .send(FAVICON);
   });
+}
+
+export function registerSiteFiles(scope: FastifyInstance): void {
+  registerFavicon(scope);
   scope.get('/robots.txt', (_request, reply) => {
     reply
       .headers({ 'content-type': 'text/plain; charset=utf-8', ...CACHE_HEADERS })

@@ -22,6 +22,7 @@ const NOW = '$4::timestamptz';
 
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
+  staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
   // Keep a delivery that is still to be sent, however old it is.
   deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
   // Delete only events that were numbered (so their deliveries exist) and that no kept delivery refers to.

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { FIRST_AUDIT_ID, linkAuditRows, trimAuditChain } from '../../../src/domain/audit/chain.ts';
 import { checkHeads, recordDailyHead } from '../../../src/domain/audit/heads.ts';
 import { recordAudit, systemActor } from '../../../src/domain/record.ts';
-import { purgeExpired } from '../../../src/domain/retention.ts';
+import { purgeExpired } from '../../../src/domain/upkeep/retention.ts';
 import { AUDIT_INVARIANTS } from '../../../src/domain/verify/audit-chain.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { KeyRing } from '../../../src/kernel/secrets.ts';

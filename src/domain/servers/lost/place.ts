@@ -11,7 +11,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
 import { ComputeError, type MachineSpec } from '../../../ports/compute.ts';
 import { findLossOfServer, forgetMachine } from '../../../store/inventory/lost-hosts.ts';
-import { reserveNamedAddresses } from '../../../store/published-rdns.ts';
+import { reserveNamedAddresses } from '../../../store/inventory/published-rdns.ts';
 import { cancelQueuedMove, findMove } from '../../../store/servers/moves.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import {

@@ -3,12 +3,13 @@
  * (transfers, top-ups, deposits, customers' resources) or deleted when it completes (operations, tasks,
  * uploads, expiring snapshots, resting addresses).
  */
-import { firstIdAt } from '../kernel/ids.ts';
-import { DAY_MS, HOUR_MS } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import { PURGES, type Purge, purgeBatch } from '../store/service/retention.ts';
-import type { Service } from './context.ts';
-import { AVAILABILITY_KEEP_MS } from './health/availability.ts';
+import { firstIdAt } from '../../kernel/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { STAFF_LIMITS } from '../../spec/staff.ts';
+import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
+import type { Service } from '../context.ts';
+import { AVAILABILITY_KEEP_MS } from '../health/availability.ts';
 
 export interface RetentionRule {
   readonly purge: Purge;
@@ -22,6 +23,7 @@ const BATCH = 500;
 
 export const RETENTION = {
   audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
+  staffLog: { purge: PURGES.staffLog, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
   deliveries: { purge: PURGES.deliveries, keepMs: LIMITS.deliveryRetentionDays * DAY_MS, batch: BATCH },
   events: { purge: PURGES.events, keepMs: LIMITS.eventRetentionDays * DAY_MS, batch: BATCH },
   idempotency: {

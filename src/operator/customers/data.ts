@@ -1,16 +1,16 @@
 /** `customers show`, `customers export`, `customers delete`: personal data of a customer. */
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { deleteCustomer } from '../domain/customers/deletion/start.ts';
-import { exportCustomer, requireCustomer } from '../domain/customers/operator.ts';
-import { formatId } from '../kernel/ids.ts';
-import { formatCents } from '../kernel/money.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import { type CustomerOverview, readCustomerOverview } from '../store/customers/customers.ts';
-import { listPasskeys, type PasskeyRow } from '../store/customers/passkeys.ts';
-import type { OperatorContext } from './context.ts';
-import { formatCount } from './format/table.ts';
+import { deleteCustomer } from '../../domain/customers/deletion/start.ts';
+import { exportCustomer, requireCustomer } from '../../domain/customers/operator.ts';
+import { formatId } from '../../kernel/ids.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import { type CustomerOverview, readCustomerOverview } from '../../store/customers/customers.ts';
+import { listPasskeys, type PasskeyRow } from '../../store/customers/passkeys.ts';
+import type { OperatorContext } from '../context.ts';
+import { formatCount } from '../format/table.ts';
 
 export function addCustomerData(customers: Command, context: OperatorContext): void {
   addShow(customers, context);

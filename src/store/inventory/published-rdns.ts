@@ -4,7 +4,7 @@
  * has a row, the address of a deleted server stays reserved, so that no one receives an address with another
  * server's name.
  */
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../../kernel/sql.ts';
 
 /** The desired state of an address: its name, or null to withdraw it. */
 export interface DesiredName {

@@ -3,9 +3,9 @@
  * old key can be removed, and every value of version 0.1, which was bound only to its purpose. Any number of
  * processes may run it at once: a value that changed since it was read is not replaced.
  */
-import { SEALED_COLUMNS, type SealedColumn } from '../spec/sealed.ts';
-import { listSealedOtherwise, replaceSealed, type SealedRow } from '../store/service/sealed.ts';
-import type { Service } from './context.ts';
+import { SEALED_COLUMNS, type SealedColumn } from '../../spec/sealed.ts';
+import { listSealedOtherwise, replaceSealed, type SealedRow } from '../../store/service/sealed.ts';
+import type { Service } from '../context.ts';
 
 type Deps = Pick<Service, 'db' | 'keys' | 'log'>;
 

@@ -1,0 +1,127 @@
+/** Customers, servers, and top-ups as staff read them: everything that the service keeps, and no secret. */
+import { formatId } from '../../kernel/ids.ts';
+import { centsToUsd, formatUnits } from '../../kernel/money.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
+import { getCoin } from '../../spec/coins.ts';
+import type { OperatorAuditRow } from '../../store/audit.ts';
+import type { CustomerOverview } from '../../store/customers/customers.ts';
+import type { OperatorServerRow } from '../../store/servers/operator.ts';
+import type { DepositRow } from '../../store/topups/deposits.ts';
+import type { OperatorTopupRow } from '../../store/topups/operator.ts';
+
+const time = (value: Date | null): string | null => value && formatRfc3339(value);
+
+export function toCustomerObject(row: CustomerOverview, passkeys: number) {
+  return {
+    object: 'customer' as const,
+    id: formatId('customer', row.id),
+    email: row.email,
+    email_confirmed_at: time(row.email_confirmed_at),
+    has_openpgp_key: row.has_openpgp_key,
+    totp_since: time(row.totp_since),
+    passkeys,
+    created_at: formatRfc3339(row.created_at),
+    frozen_at: time(row.frozen_at),
+    deleting_at: time(row.deleting_at),
+    balance_usd: centsToUsd(row.balance_cents),
+    pending_payments: Number(row.payments),
+    servers: Number(row.servers),
+    suspended_servers: Number(row.suspended),
+    held_servers: Number(row.held),
+    volumes: Number(row.volumes),
+    snapshots: Number(row.snapshots),
+    sessions: Number(row.sessions),
+    tokens: Number(row.tokens),
+  };
+}
+
+export function toServerObject(row: OperatorServerRow) {
+  const operation = row.operation && {
+    kind: row.operation,
+    step: row.step,
+    started_at: time(row.begun_at),
+    attempts: row.attempts,
+    last_fault: row.last_fault,
+  };
+  return {
+    object: 'server' as const,
+    id: formatId('server', row.id),
+    customer: row.email,
+    name: row.name,
+    status: row.status,
+    suspended_reason: row.suspended_reason,
+    plan: row.plan_id,
+    region: row.region_id,
+    host: row.host,
+    ipv4: row.ipv4,
+    ipv6: row.ipv6_prefix,
+    price_usd: centsToUsd(row.price_cents_cycle),
+    billing_months: row.billing_months,
+    auto_renew: row.auto_renew,
+    paid_until: formatRfc3339(row.paid_until),
+    created_at: formatRfc3339(row.created_at),
+    frozen_at: time(row.frozen_at),
+    freeze_reason: row.freeze_reason,
+    hold_order: row.hold_order,
+    throttled: row.throttled,
+    mail_allowed: row.mail_allowed,
+    operation,
+  };
+}
+
+export function toTopupObject(row: OperatorTopupRow) {
+  const amount = (units: string | bigint) => formatUnits(BigInt(units), getCoin(row.coin).decimals);
+  return {
+    object: 'topup' as const,
+    id: formatId('topup', row.id),
+    order_ref: row.order_ref,
+    customer: row.email,
+    coin: row.coin,
+    status: row.status,
+    cancelled_at: time(row.cancelled_at),
+    amount_usd: centsToUsd(row.amount_cents),
+    rate_usd: row.rate_usd,
+    deposit_address: row.deposit_address,
+    deposit_amount: amount(row.deposit_units),
+    received_amount: amount(row.received_units),
+    withheld_amount: amount(row.withheld_units),
+    refunded_amount: amount(row.refunded_units),
+    unsent_amount: amount(row.unsent_units),
+    credited_usd: centsToUsd(row.credited_cents),
+    bonus_usd: centsToUsd(row.bonus_paid_cents),
+    reversed_usd: centsToUsd(row.reversed_cents),
+    reversed_at: time(row.reversed_at),
+    expires_at: formatRfc3339(row.expires_at),
+    created_at: formatRfc3339(row.created_at),
+  };
+}
+
+export function toPaymentObject(row: DepositRow) {
+  return {
+    txid: row.txid,
+    amount: formatUnits(row.amount_units, getCoin(row.coin).decimals),
+    state: row.state,
+    confirmations: row.confirmations,
+    withheld: row.held,
+    credited_usd: row.credited_cents === null ? null : centsToUsd(row.credited_cents),
+    refunded_at: time(row.refunded_at),
+    first_seen_at: formatRfc3339(row.first_seen_at),
+  };
+}
+
+export function toAuditObject(row: OperatorAuditRow) {
+  return {
+    object: 'audit_event' as const,
+    id: formatId('audit', row.id),
+    customer: row.email,
+    action: row.action,
+    resource: row.resource,
+    result: row.result,
+    actor_token: row.actor_token && formatId('token', row.actor_token),
+    actor_session: row.actor_session && formatId('session', row.actor_session),
+    country: row.ip_country,
+    request_id: row.request_id,
+    note: row.note,
+    created_at: formatRfc3339(row.created_at),
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * Performs an act of staff: checks the role and the reason, and keeps the staff log. An entry is written
+ * before the act begins, so that no act is without one, also after a crash.
+ */
+import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
+import { formatId, newId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import {
+  mayPerform,
+  ROLE_NAMES,
+  STAFF_LIMITS,
+  STAFF_OPERATIONS,
+  type StaffOperation,
+  type StaffRole,
+} from '../../spec/staff.ts';
+import { completeStaffLog, insertStaffLog, type NewStaffLogEntry } from '../../store/staff/log.ts';
+import type { Service } from '../context.ts';
+import type { StaffAct, StaffActor } from './context.ts';
+
+type Deps = Pick<Service, 'db' | 'clock'>;
+
+/**
+ * Runs `verb`. Fails with `forbidden_scope` for another role, `invalid_request` without a reason,
+ * and `conflict_state` for a request that was made before. Reads are not logged.
+ */
+export async function performAct<Result>(
+  service: Deps,
+  actor: StaffActor,
+  act: StaffAct,
+  verb: () => Promise<Result>,
+): Promise<Result> {
+  const { changes, needsReason } = STAFF_OPERATIONS[act.operation];
+  if (!mayPerform(actor.role, act.operation)) {
+    if (changes) await insertStaffLog(service.db, logEntry(service, actor, act, 'denied'));
+    refuseRole(act.operation, actor.role);
+  }
+  if (!changes) return await translate(verb);
+  if (needsReason) requireReason(act.reason);
+  const entry = logEntry(service, actor, act, 'started');
+  if (!(await insertStaffLog(service.db, entry))) refuseRepeated();
+  return await complete(service, entry.id, () => translate(verb));
+}
+
+/** Records a command on the machine, where no one signs in. */
+export async function recordCommand<Result>(
+  service: Deps,
+  { operation, target, reason = null }: Pick<StaffAct, 'operation' | 'target'> & { reason?: string | null },
+  verb: () => Promise<Result>,
+): Promise<Result> {
+  const now = service.clock.now();
+  const id = newId(now);
+  const requestId = formatId('request', newId(now));
+  const entry = { id, operation, target, reason, requestId, now } as const;
+  const rest = { staffId: null, surface: 'command', submission: null, result: 'started' } as const;
+  await insertStaffLog(service.db, { ...entry, ...rest });
+  return await complete(service, id, verb);
+}
+
+/** Runs the act, and completes its entry. */
+async function complete<Result>({ db }: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await verb();
+    await completeStaffLog(db, { id, result: 'ok', fault: null, mayRepeat: false });
+    return result;
+  } catch (error) {
+    const isRefused = error instanceof Failure;
+    const fault = isRefused ? error.code : 'internal';
+    await completeStaffLog(db, { id, result: 'error', fault, mayRepeat: isRefused });
+    throw error;
+  }
+}
+
+function logEntry(
+  { clock }: Pick<Deps, 'clock'>,
+  actor: StaffActor,
+  act: StaffAct,
+  result: NewStaffLogEntry['result'],
+): NewStaffLogEntry {
+  const now = clock.now();
+  return {
+    id: newId(now),
+    staffId: actor.staffId,
+    surface: actor.surface,
+    operation: act.operation,
+    target: act.target,
+    reason: act.reason?.trim().slice(0, STAFF_LIMITS.reasonMaxChars) || null,
+    // A refused request may be sent again.
+    submission: result === 'denied' ? null : act.submission,
+    result,
+    requestId: actor.requestId,
+    now,
+  };
+}
+
+/** Fails with `forbidden_scope`, and names the roles that may. */
+export function refuseRole(operation: StaffOperation, role: StaffRole): never {
+  const { roles, summary } = STAFF_OPERATIONS[operation];
+  const names = roles.map((each) => ROLE_NAMES[each]).join(', ');
+  fail('forbidden_scope', {}, `${summary}: your role is ${ROLE_NAMES[role]}. Required: ${names}.`);
+}
+
+function requireReason(reason: string | undefined): void {
+  const text = reason?.trim() ?? '';
+  if (text === '')
+    invalidRequest([{ field: 'reason', issue: 'required' }], 'Give a reason for the staff log.');
+  if (/\p{C}/u.test(text)) {
+    invalidRequest([{ field: 'reason', issue: 'invalid_format' }], 'Enter the reason on one line.');
+  }
+  const max = STAFF_LIMITS.reasonMaxChars;
+  if ([...text].length > max) invalidRequest([{ field: 'reason', issue: 'max_length', max }]);
+}
+
+function refuseRepeated(): never {
+  fail('conflict_state', {}, 'This request was already made. See the staff log for its result.');
+}
+
+/** The verbs of the command line explain a problem in one line. */
+async function translate<Result>(verb: () => Promise<Result>): Promise<Result> {
+  try {
+    return await verb();
+  } catch (error) {
+    if (error instanceof OperatorError) fail('bad_request', {}, toSentence(error.message));
+    throw error;
+  }
+}
+
+/** `no customer has this email address` → `No customer has this email address.` */
+function toSentence(line: string): string {
+  const text = `${line.charAt(0).toUpperCase()}${line.slice(1)}`;
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

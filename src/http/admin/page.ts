@@ -1,0 +1,60 @@
+/** The description of a page of the console. Its forms perform operations of staff (route.ts). */
+import type { StaffActor } from '../../domain/staff/context.ts';
+import type { FormContext } from '../../panel/parts/form.ts';
+import type { ConsoleView } from '../../panel/staff/layout.ts';
+import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import type { StaffOperation } from '../../spec/staff.ts';
+import type { Form } from '../form.ts';
+import type { AdminEdge } from './route.ts';
+
+export type PageIds = Readonly<Record<string, string>>;
+
+export interface ConsoleContext {
+  readonly edge: AdminEdge;
+  readonly params: PageIds;
+  readonly query: Form;
+  readonly forms: FormContext;
+  /** Secrets that the response of a form shows once. Null for every other request. */
+  readonly shown: Readonly<Record<string, string>> | null;
+  /** Returns the person, or fails with `auth_required`. */
+  staff(): StaffActor;
+  /** Whether the person may perform an operation. */
+  may(operation: StaffOperation): boolean;
+  /** Performs an operation that only reads. */
+  read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds): Promise<Answer>;
+}
+
+export type ConsoleResult = (
+  | { readonly to: string; readonly notice?: ConsoleNotice }
+  | { readonly shown: Readonly<Record<string, string>> }
+) & {
+  /** The new cookie, after signing in or out. */
+  readonly cookie?: string;
+};
+
+/** A form that performs an operation. */
+export interface OperationForm {
+  readonly operation: StaffOperation;
+  /** The ids of the operation's path. Defaults to the page's own. */
+  readonly params?: (form: Form, params: PageIds) => PageIds;
+  readonly body?: (form: Form) => object;
+  readonly done: (answer: never, params: PageIds) => ConsoleResult;
+}
+
+/** A form about the session itself. */
+export interface SessionForm {
+  readonly run: (
+    call: { readonly edge: AdminEdge; readonly visitor: string; readonly staff: () => StaffActor },
+    form: Form,
+  ) => Promise<ConsoleResult>;
+}
+
+export type ConsoleForm = OperationForm | SessionForm;
+
+export interface ConsolePage {
+  /** With parameters as `{id}`. */
+  readonly path: string;
+  readonly access: 'anyone' | 'staff';
+  readonly render: (context: ConsoleContext) => Promise<ConsoleView> | ConsoleView;
+  readonly forms?: Readonly<Record<string, ConsoleForm>>;
+}

@@ -1,0 +1,255 @@
+/** Shows the pages of the console, and runs their forms. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { computeCsrfToken, newVisitorCookie, readCookie } from '../../domain/sessions/cookie.ts';
+import type { StaffActor } from '../../domain/staff/context.ts';
+import { identifyStaff } from '../../domain/staff/sign-in.ts';
+import { Failure, fail } from '../../kernel/fail.ts';
+import { newSecretToken } from '../../kernel/ids.ts';
+import type { FormContext } from '../../panel/parts/form.ts';
+import {
+  CONSOLE_PATHS,
+  type ConsoleView,
+  consoleErrorView,
+  renderConsole,
+} from '../../panel/staff/layout.ts';
+import { type ConsoleNotice, consoleNotice } from '../../panel/staff/notices.ts';
+import { PANEL_FIELDS, PANEL_QUERY } from '../../spec/paths.ts';
+import { mayPerform, ROLE_NAMES } from '../../spec/staff.ts';
+import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from '../admission/csrf.ts';
+import { logFault, toFailure } from '../errors.ts';
+import { type Form, type FormBody, field, parseQuery } from '../form.ts';
+import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
+import { registerBodyParsers } from '../panel/form-bodies.ts';
+import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
+import { PAGE_HEADERS } from '../panel/visitor.ts';
+import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
+import { CUSTOMER_PAGES } from './pages/customers.ts';
+import { RECORD_PAGES } from './pages/records.ts';
+import { SERVER_PAGES } from './pages/servers.ts';
+import { STAFF_PAGES } from './pages/staff.ts';
+import { TOPUP_PAGES } from './pages/topups.ts';
+import type { AdminEdge } from './route.ts';
+import { adminRouteOf } from './routes.ts';
+import { runAdmin } from './run.ts';
+
+export const CONSOLE_PAGES: readonly ConsolePage[] = [
+  ...ACCESS_PAGES,
+  ...RECORD_PAGES,
+  ...CUSTOMER_PAGES,
+  ...SERVER_PAGES,
+  ...TOPUP_PAGES,
+  ...STAFF_PAGES,
+];
+
+const COOKIE = 'skerry_staff';
+const ONCE_BYTES = 16;
+
+/** One request for a page, with its sender. */
+interface Visit {
+  readonly edge: AdminEdge;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** The part of the cookie that every visitor has. */
+  readonly visitor: string;
+  readonly staff: StaffActor | null;
+}
+
+export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
+  registerBodyParsers(scope);
+  registerAssets(scope, edge.settings.site);
+  registerFavicon(scope);
+  registerInvitationQrCode(scope, edge);
+  scope.setErrorHandler(async (error, request, reply) => {
+    const failure = toFailure(edge, error);
+    logFault(edge, error, failure, request.id);
+    const visit = { edge, request, reply, visitor: '', staff: null };
+    return sendView(visit, newForms(visit), errorPage(failure));
+  });
+  for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
+  scope.setNotFoundHandler(async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    return sendView(visit, newForms(visit), errorPage(new Failure('not_found')));
+  });
+}
+
+function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage): void {
+  const url = page.path.replace(/\{(\w+)\}/g, ':$1');
+  scope.get(url, async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    if (page.access === 'staff' && visit.staff === null) return redirectToSignIn(visit);
+    return await sendPage(visit, page, newForms(visit), null);
+  });
+  if (!page.forms) return;
+  scope.post(url, async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    try {
+      return await submit(visit, page);
+    } catch (error) {
+      return await sendRefused(visit, page, error);
+    }
+  });
+}
+
+async function readVisit(edge: AdminEdge, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+  const { service } = edge;
+  const cookie = readCookie(service.keys, request.cookies[COOKIE]);
+  const identity = cookie?.sessionDigest ? await identifyStaff(service, cookie.sessionDigest) : null;
+  const visitor = cookie?.visitor ?? newVisitorCookie(service.keys);
+  if (!cookie) setCookie(edge, reply, visitor);
+  const staff = identity && { ...identity, surface: 'console' as const, requestId: request.id };
+  return { edge, request, reply, visitor, staff };
+}
+
+/** Strict: no link or form of another site carries it. */
+function setCookie({ settings }: AdminEdge, reply: FastifyReply, value: string): void {
+  const secure = settings.baseUrl?.startsWith('https:') ?? false;
+  reply.setCookie(COOKIE, value, { path: '/', httpOnly: true, sameSite: 'strict', secure });
+}
+
+async function submit(visit: Visit, page: ConsolePage): Promise<FastifyReply> {
+  const { edge, request, reply, staff, visitor } = visit;
+  const body = (request.body ?? new Map()) as FormBody;
+  const { headers } = request;
+  const isOurs =
+    !isForeignForm(headers, edge.settings.baseUrl) &&
+    isValidCsrfToken(edge.service.keys, visitor, submittedCsrfToken(headers, body));
+  if (page.access === 'staff' && staff === null) return redirectToSignIn(visit, 'session_over');
+  if (!isOurs) fail('invalid_csrf', {}, 'The form is out of date. Reload the page and try again.');
+  if (body instanceof Failure) throw body;
+  const form = page.forms?.[field(body, PANEL_FIELDS.form)] ?? fail('bad_request', {}, 'Unknown form.');
+  const result = await runForm(visit, form, body);
+  if (result.cookie !== undefined) setCookie(edge, reply, result.cookie);
+  if ('to' in result) return redirect(reply, withNotice(result.to, result.notice));
+  return await sendPage(visit, page, newForms(visit), result.shown);
+}
+
+async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<ConsoleResult> {
+  const { edge, request, visitor } = visit;
+  const staff = () => visit.staff ?? fail('auth_required');
+  if ('run' in form) return await form.run({ edge, visitor, staff }, body);
+  const params = request.params as PageIds;
+  const reason = field(body, 'reason');
+  const answer = await runAdmin(edge, adminRouteOf(form.operation), staff(), {
+    params: form.params?.(body, params) ?? params,
+    query: {},
+    body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
+    submission: `form:${field(body, PANEL_FIELDS.idempotencyKey)}`,
+  });
+  return form.done((answer ?? {}) as never, params);
+}
+
+/** Shows the page again with the previous input and its errors. */
+async function sendRefused(visit: Visit, page: ConsolePage, error: unknown): Promise<FastifyReply> {
+  const { edge, request } = visit;
+  const failure = toFailure(edge, error);
+  logFault(edge, error, failure, request.id);
+  const input = request.body instanceof Map ? (request.body as Form) : new Map<string, string>();
+  const forms = withFormErrors(newForms(visit), failure, input);
+  return await sendPage(visit, page, forms, null, httpStatus(failure));
+}
+
+async function sendPage(
+  visit: Visit,
+  page: ConsolePage,
+  forms: FormContext,
+  shown: ConsoleContext['shown'],
+  status?: number,
+): Promise<FastifyReply> {
+  const view = await renderPage(visit, page, forms, shown);
+  return sendView(visit, forms, status === undefined ? view : { ...view, httpStatus: status });
+}
+
+async function renderPage(
+  visit: Visit,
+  page: ConsolePage,
+  forms: FormContext,
+  shown: ConsoleContext['shown'],
+): Promise<ConsoleView> {
+  const { edge, request } = visit;
+  try {
+    return await page.render(pageContext(visit, forms, shown));
+  } catch (error) {
+    const failure = toFailure(edge, error);
+    logFault(edge, error, failure, request.id);
+    return errorPage(failure);
+  }
+}
+
+function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['shown']): ConsoleContext {
+  const { edge, request, staff } = visit;
+  const requireStaff = () => staff ?? fail('auth_required');
+  return {
+    edge,
+    params: request.params as PageIds,
+    query: queryOf(request),
+    forms,
+    shown,
+    staff: requireStaff,
+    may: (operation) => staff !== null && mayPerform(staff.role, operation),
+    read: async <Answer>(operation: Parameters<ConsoleContext['read']>[0], params = {}, query = {}) =>
+      (await runAdmin(edge, adminRouteOf(operation), requireStaff(), {
+        ...{ params, query },
+        body: undefined,
+        submission: null,
+      })) as Answer,
+  };
+}
+
+function queryOf({ url }: FastifyRequest): Form {
+  try {
+    return parseQuery(url);
+  } catch {
+    return new Map();
+  }
+}
+
+function errorPage(failure: Failure): ConsoleView {
+  const title = failure.code === 'not_found' ? 'Not found' : 'This page cannot be shown';
+  return consoleErrorView(title, failure.message, httpStatus(failure));
+}
+
+function newForms({ edge, visitor }: Visit): FormContext {
+  const csrf = visitor === '' ? '' : computeCsrfToken(edge.service.keys, visitor);
+  const submissionKey = newSecretToken(ONCE_BYTES);
+  return { csrf, submissionKey, refused: null, values: new Map(), problems: [], failure: null };
+}
+
+function sendView(
+  { edge, request, reply, staff }: Visit,
+  forms: FormContext,
+  view: ConsoleView,
+): FastifyReply {
+  const { settings } = edge.service;
+  const notice = request.method === 'GET' ? field(queryOf(request), PANEL_QUERY.notice) : '';
+  const frame = {
+    site: settings.siteName,
+    sandbox: settings.mode === 'sandbox',
+    staff: staff && { name: staff.name, role: ROLE_NAMES[staff.role] },
+    notice: consoleNotice(notice),
+    forms,
+    assets: assetsOf(edge.settings.site),
+  };
+  return reply
+    .code(view.httpStatus ?? 200)
+    .headers(PAGE_HEADERS)
+    .send(renderConsole(view, frame));
+}
+
+function redirect(reply: FastifyReply, path: string): FastifyReply {
+  return reply.code(303).header('location', path).send();
+}
+
+function redirectToSignIn({ request, reply }: Visit, notice?: ConsoleNotice): FastifyReply {
+  const next = request.method === 'GET' ? request.url : '';
+  const path =
+    next === '' || next === '/'
+      ? CONSOLE_PATHS.signIn
+      : `${CONSOLE_PATHS.signIn}?next=${encodeURIComponent(next)}`;
+  return redirect(reply, withNotice(path, notice));
+}
+
+function withNotice(path: string, notice: ConsoleNotice | undefined): string {
+  if (notice === undefined) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${PANEL_QUERY.notice}=${notice}`;
+}

@@ -1,0 +1,52 @@
+import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
+import type { ConsoleNotice } from '../../../panel/staff/notices.ts';
+import { type StaffServer, serverPath, serversView, serverView } from '../../../panel/staff/servers.ts';
+import type { StaffOperation } from '../../../spec/staff.ts';
+import { SERVER_STATUSES } from '../../../spec/states.ts';
+import { type Form, field } from '../../form.ts';
+import type { ConsolePage, OperationForm } from '../page.ts';
+import type { ListAnswer } from './lists.ts';
+
+function actOn(
+  operation: StaffOperation,
+  notice: ConsoleNotice,
+  body: (form: Form) => object = () => ({}),
+): OperationForm {
+  return { operation, body, done: (_answer, { id = '' }) => ({ to: serverPath(id), notice }) };
+}
+
+export const SERVER_PAGES: readonly ConsolePage[] = [
+  {
+    path: CONSOLE_PATHS.servers,
+    access: 'staff',
+    render: async ({ query, read }) => {
+      const filter = {
+        customer: field(query, 'customer').trim(),
+        status: field(query, 'status'),
+        region: field(query, 'region').trim(),
+        host: field(query, 'host').trim(),
+      };
+      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
+      const { data, has_more: hasMore } = await read<ListAnswer<StaffServer>>('servers.list', {}, given);
+      return serversView({ filter, statuses: SERVER_STATUSES, servers: data, hasMore });
+    },
+  },
+  {
+    path: `${CONSOLE_PATHS.servers}/{id}`,
+    access: 'staff',
+    render: async ({ params, forms, read, may }) =>
+      serverView({
+        forms,
+        server: await read<StaffServer>('servers.get', params),
+        may: { freeze: may('servers.freeze'), hold: may('servers.hold'), setMail: may('servers.set_mail') },
+      }),
+    forms: {
+      freeze: actOn('servers.freeze', 'server_frozen', (form) => ({ message: field(form, 'message') })),
+      hold: actOn('servers.hold', 'server_held', (form) => ({ order: field(form, 'order') })),
+      release: actOn('servers.release', 'server_released', (form) => ({ lift: field(form, 'lift') })),
+      mail: actOn('servers.set_mail', 'mail_changed', (form) => ({
+        allowed: field(form, 'allowed') === 'yes',
+      })),
+    },
+  },
+];

@@ -1,0 +1,65 @@
+/** The description of an operation of staff over HTTP. The endpoint and the console's forms both run it. */
+import type { Static, TObject, TProperties } from 'typebox';
+import type { Service } from '../../domain/context.ts';
+import type { StaffActor } from '../../domain/staff/context.ts';
+import type { StaffOperation } from '../../spec/staff.ts';
+import type { SiteSettings } from '../settings.ts';
+import type { PathParams } from '../v1/route.ts';
+
+/** The dependencies of the operator's listener. */
+export interface AdminEdge {
+  readonly service: Service;
+  readonly settings: {
+    /** The public URL of the console; null: as it listens. `https:` makes the cookie Secure. */
+    readonly baseUrl: string | null;
+    /** The host's color and marks. */
+    readonly site: SiteSettings;
+    readonly isUnavailable: (error: unknown) => boolean;
+  };
+}
+
+export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object> {
+  readonly service: Service;
+  readonly actor: StaffActor;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The reason as given; empty for an operation without one. */
+  readonly reason: string;
+}
+
+interface RouteDefinition {
+  readonly id: StaffOperation;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below /admin/v1. */
+  readonly path: string;
+  /** 200 if omitted. */
+  readonly status?: 201 | 204;
+}
+
+export interface AdminRoute extends RouteDefinition {
+  readonly query?: TObject;
+  /** Without the reason, which operations that need one also take. */
+  readonly body?: TObject;
+  readonly run: (call: AdminCall) => Promise<object | undefined>;
+}
+
+type Read<Schema extends TObject | undefined> = Schema extends TObject
+  ? Static<Schema>
+  : Record<string, never>;
+
+/** Types a route by its path and schemas. */
+export function adminRoute<
+  Path extends string,
+  Query extends TObject<TProperties> | undefined = undefined,
+  Body extends TObject<TProperties> | undefined = undefined,
+>(
+  row: RouteDefinition & {
+    readonly path: Path;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
+  },
+): AdminRoute {
+  return row as unknown as AdminRoute;
+}

@@ -1,0 +1,24 @@
+/** Every operation of staff over HTTP. */
+import type { StaffOperation } from '../../spec/staff.ts';
+import type { AdminRoute } from './route.ts';
+import { CUSTOMER_ROUTES } from './routes/customers.ts';
+import { SERVER_ROUTES } from './routes/servers.ts';
+import { SERVICE_ROUTES } from './routes/service.ts';
+import { STAFF_ROUTES } from './routes/staff.ts';
+import { TOPUP_ROUTES } from './routes/topups.ts';
+
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  ...SERVICE_ROUTES,
+  ...CUSTOMER_ROUTES,
+  ...SERVER_ROUTES,
+  ...TOPUP_ROUTES,
+  ...STAFF_ROUTES,
+];
+
+const BY_ID = new Map(ADMIN_ROUTES.map((route) => [route.id, route]));
+
+export function adminRouteOf(id: StaffOperation): AdminRoute {
+  const route = BY_ID.get(id);
+  if (!route) throw new Error(`no endpoint performs ${id}`);
+  return route;
+}

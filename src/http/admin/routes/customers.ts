@@ -1,0 +1,88 @@
+import { Type } from 'typebox';
+import { listCustomersForOperator, readCustomerForOperator } from '../../../domain/customers/find.ts';
+import { creditCustomer, freezeCustomer } from '../../../domain/customers/operator.ts';
+import { disableTotpByOperator } from '../../../domain/customers/totp.ts';
+import { centsToUsd } from '../../../kernel/money.ts';
+import { type AdminRoute, adminRoute } from '../route.ts';
+import { CLOSED, LIMIT, listOf, pageSize } from './lists.ts';
+
+function freezing(id: 'customers.freeze' | 'customers.unfreeze', path: string, frozen: boolean): AdminRoute {
+  return adminRoute({
+    id,
+    method: 'POST',
+    path,
+    run: async ({ service, params }) => {
+      const { id: customer } = params as { readonly id: string };
+      const changed = await freezeCustomer(service, customer, frozen);
+      return { ...(await readCustomerForOperator(service, customer)), changed };
+    },
+  });
+}
+
+export const CUSTOMER_ROUTES: readonly AdminRoute[] = [
+  adminRoute({
+    id: 'customers.list',
+    method: 'GET',
+    path: '/customers',
+    query: Type.Object(
+      {
+        search: Type.Optional(Type.String({ maxLength: 255 })),
+        frozen: Type.Optional(Type.Literal('true')),
+        before: Type.Optional(Type.String()),
+        limit: LIMIT,
+      },
+      CLOSED,
+    ),
+    run: async ({ service, query: { search, frozen, before, limit } }) => {
+      const found = await listCustomersForOperator(service, {
+        ...(search !== undefined && { search }),
+        ...(before !== undefined && { before }),
+        ...(frozen !== undefined && { frozen: true }),
+        limit: pageSize(limit),
+      });
+      return listOf(found.customers, found.hasMore);
+    },
+  }),
+  adminRoute({
+    id: 'customers.get',
+    method: 'GET',
+    path: '/customers/{id}',
+    run: ({ service, params }) => readCustomerForOperator(service, params.id),
+  }),
+  freezing('customers.freeze', '/customers/{id}/freeze', true),
+  freezing('customers.unfreeze', '/customers/{id}/unfreeze', false),
+  adminRoute({
+    id: 'customers.credit',
+    method: 'POST',
+    path: '/customers/{id}/credit',
+    status: 201,
+    body: Type.Object(
+      {
+        amount_usd: Type.String({ maxLength: 20, description: 'US dollars, such as 25.50.' }),
+        description: Type.String({ maxLength: 200, description: 'The customer reads it in the ledger.' }),
+      },
+      CLOSED,
+    ),
+    run: async ({ service, params, body }) => {
+      const { amountCents, balanceAfterCents } = await creditCustomer(service, {
+        email: params.id,
+        amountUsd: body.amount_usd,
+        reason: body.description,
+      });
+      return {
+        object: 'credit',
+        amount_usd: centsToUsd(amountCents),
+        balance_usd: centsToUsd(balanceAfterCents),
+      };
+    },
+  }),
+  adminRoute({
+    id: 'customers.disable_totp',
+    method: 'POST',
+    path: '/customers/{id}/disable_totp',
+    run: async ({ service, params }) => {
+      const changed = await disableTotpByOperator(service, params.id);
+      return { ...(await readCustomerForOperator(service, params.id)), changed };
+    },
+  }),
+];

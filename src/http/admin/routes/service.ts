@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { listAuditForOperator, type OperatorAuditQuery } from '../../../domain/audit/operator.ts';
+import { readStatus } from '../../../domain/health/status.ts';
+import { toAuditObject } from '../../../domain/staff/objects.ts';
+import { type AdminRoute, adminRoute } from '../route.ts';
+import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
+
+export const SERVICE_ROUTES: readonly AdminRoute[] = [
+  adminRoute({
+    id: 'status.get',
+    method: 'GET',
+    path: '/status',
+    run: async ({ service }) => ({ object: 'status', findings: await readStatus(service) }),
+  }),
+  adminRoute({
+    id: 'audit.list',
+    method: 'GET',
+    path: '/audit',
+    query: Type.Object(
+      {
+        customer: Type.Optional(Type.String()),
+        action: Type.Optional(Type.String()),
+        resource: Type.Optional(Type.String()),
+        unasked: Type.Optional(Type.Literal('true')),
+        limit: LIMIT,
+      },
+      CLOSED,
+    ),
+    run: async ({ service, query: { unasked, limit, ...query } }) => {
+      const filter = { ...query, unattributed: unasked && true, limit: pageSize(limit) };
+      const { rows, hasMore } = await listAuditForOperator(service, given(filter) as OperatorAuditQuery);
+      return listOf(rows.map(toAuditObject), hasMore);
+    },
+  }),
+];

@@ -1,0 +1,64 @@
+/**
+ * The operator's listener: the console, and the endpoints under /admin/v1. It is a server of its own, so that
+ * nothing of it answers on the customers' port.
+ */
+import fastifyCookie from '@fastify/cookie';
+import fastify, { type FastifyInstance } from 'fastify';
+import { formatId, newId } from '../../kernel/ids.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { addDeadlines, type Timeouts } from '../admission/deadlines.ts';
+import { toFailure } from '../errors.ts';
+import { registerAdminApi } from './api.ts';
+import { registerConsole } from './pages.ts';
+import type { AdminEdge } from './route.ts';
+
+export interface AdminOptions extends AdminEdge {
+  /** Receives one line per request. Defaults to the service's log. */
+  readonly requestLog?: Logger;
+  /** For each request. Defaults to those of `spec/limits.ts`. */
+  readonly timeouts?: Timeouts;
+}
+
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Builds the server, ready to `listen`. */
+export function buildAdminServer({ requestLog, timeouts, ...edge }: AdminOptions): FastifyInstance {
+  const { service, settings } = edge;
+  const log = requestLog ?? service.log;
+  const app = fastify({
+    genReqId: () => formatId('request', newId(service.clock.now())),
+    return503OnClosing: false,
+    bodyLimit: LIMITS.formBodyMaxBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ ...HEADERS, 'x-request-id': request.id });
+    if (settings.baseUrl?.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? null;
+    const durationMs = Math.round(reply.elapsedTime);
+    log.info(
+      { method: request.method, route, status: reply.statusCode, durationMs, requestId: request.id },
+      'console request',
+    );
+    done();
+  });
+  addDeadlines(app, timeouts ?? { readMs: LIMITS.readTimeoutMs, writeMs: LIMITS.writeTimeoutMs });
+  app.removeAllContentTypeParsers();
+  app.setErrorHandler((error, _request, reply) => {
+    reply.code(500).send({ error: toFailure(edge, error).code });
+  });
+  app.register(fastifyCookie);
+  app.register(async (scope) => registerAdminApi(scope, edge), { prefix: '/admin/v1' });
+  app.register(async (scope) => registerConsole(scope, edge));
+  return app;
+}

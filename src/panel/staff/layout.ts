@@ -1,0 +1,161 @@
+/** The frame around every page of the operator's console. */
+import type { FormContext } from '../parts/form.ts';
+import { form } from '../parts/form.ts';
+import { Html, type HtmlValue, html } from '../parts/html.ts';
+
+/** A page's own content. */
+export interface ConsoleView {
+  readonly title: string;
+  readonly section?: ConsoleSection;
+  /** The parent pages: `[['Customers', '/customers']]`. */
+  readonly breadcrumbs?: readonly (readonly [name: string, path: string])[];
+  /** Next to the title: a state, and short facts. Null ones are left out. */
+  readonly status?: HtmlValue;
+  readonly facts?: readonly HtmlValue[];
+  readonly body: Html;
+  readonly httpStatus?: number;
+}
+
+export interface ConsoleFrame {
+  readonly site: string;
+  readonly sandbox: boolean;
+  /** The person who is signed in, or null. */
+  readonly staff: { readonly name: string; readonly role: string } | null;
+  readonly notice: string | null;
+  readonly forms: FormContext;
+  readonly assets: Readonly<Record<'style' | 'script', string>>;
+}
+
+export const CONSOLE_PATHS = {
+  overview: '/',
+  customers: '/customers',
+  servers: '/servers',
+  topups: '/topups',
+  audit: '/audit',
+  staff: '/staff',
+  log: '/log',
+  tokens: '/tokens',
+  signIn: '/sign-in',
+  signOut: '/sign-out',
+  join: '/join',
+} as const;
+
+export type ConsoleSection = keyof typeof SECTION_NAMES;
+
+const SECTION_NAMES = {
+  overview: 'Overview',
+  customers: 'Customers',
+  servers: 'Servers',
+  topups: 'Top-ups',
+  audit: 'Audit log',
+  staff: 'Staff',
+  log: 'Staff log',
+  tokens: 'API tokens',
+} as const;
+
+/** The icons are those of the customers' panel. */
+const ICONS: Readonly<Record<ConsoleSection, string>> = {
+  overview: 'status',
+  customers: 'account',
+  servers: 'servers',
+  topups: 'billing',
+  audit: 'docs',
+  staff: 'account',
+  log: 'docs',
+  tokens: 'keys',
+};
+
+const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
+  ['Service', ['overview', 'customers', 'servers', 'topups']],
+  ['Records', ['audit', 'log']],
+  ['Access', ['staff', 'tokens']],
+];
+
+export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
+  const { site, assets, staff, forms } = frame;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${view.title} · ${site} console</title>
+<link rel="stylesheet" href="${assets.style}">
+<script src="${assets.script}" defer></script>
+</head>
+<body${staff && new Html(' class="inside"')}>
+<a class="skip" href="#content">Skip to content</a>
+<header class="masthead">
+<a class="brand" href="${CONSOLE_PATHS.overview}">${site}</a> <span class="badge">console</span>
+${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
+${staff && html`<div class="here">${searchForm()}</div>`}
+</header>
+${staff && navigation(view.section, staff, forms)}
+<main id="content" tabindex="-1">
+${breadcrumbTrail(view)}
+${banners(frame)}
+${heading(view)}
+${view.body}
+</main>
+</body>
+</html>
+`.text;
+}
+
+function searchForm(): Html {
+  return html`<form class="find no-print" method="get" action="${CONSOLE_PATHS.customers}" role="search">
+<label class="unseen" for="search">Find a customer</label>
+<input id="search" name="search" type="search" maxlength="255" placeholder="Find a customer"
+autocomplete="off">
+<button class="plain">Find</button></form>`;
+}
+
+function navigation(
+  section: ConsoleSection | undefined,
+  staff: NonNullable<ConsoleFrame['staff']>,
+  forms: FormContext,
+): Html {
+  const link = (key: ConsoleSection): Html => {
+    const current = key === section ? new Html(' aria-current="page"') : null;
+    const name = SECTION_NAMES[key];
+    return html`<li><a class="to-${ICONS[key]}" href="${CONSOLE_PATHS[key]}"${current}>${name}</a></li>\n`;
+  };
+  const groups = GROUPS.map(([title, keys]) => html`<p>${title}</p>\n<ul>${keys.map(link)}</ul>\n`);
+  const here = section ? html`<span class="unseen">Menu: </span>${SECTION_NAMES[section]}` : 'Menu';
+  return html`<nav class="sections" aria-label="Sections">
+<details class="menu"><summary>${here}</summary></details>
+<div class="menu-list">
+${groups}<div class="who"><p>${staff.name}<br>${staff.role}</p>
+${form(
+  forms,
+  { name: 'sign_out', action: CONSOLE_PATHS.signOut, class: 'inline' },
+  html`<button class="quiet">Sign out</button>`,
+)}</div></div></nav>`;
+}
+
+function breadcrumbTrail({ breadcrumbs, title }: ConsoleView): Html | null {
+  if (!breadcrumbs || breadcrumbs.length === 0) return null;
+  const links = breadcrumbs.map(([name, path]) => html`<li><a href="${path}">${name}</a></li>\n`);
+  return html`<nav class="trail" aria-label="Breadcrumbs"><ol>
+${links}<li aria-current="page">${title}</li></ol></nav>`;
+}
+
+function heading({ title, status, facts = [] }: ConsoleView): Html {
+  const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
+  if (!status && shown.length === 0) return html`<h1>${title}</h1>`;
+  const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
+  return html`<header class="page-head"><div><h1>${title}</h1>
+${status}
+${shown.length > 0 && list}</div></header>`;
+}
+
+function banners({ notice, forms: { failure } }: ConsoleFrame): Html {
+  return html`${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
+${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p></div>\n`}`;
+}
+
+/** A page that could not be shown. */
+export function consoleErrorView(title: string, message: string, status: number): ConsoleView {
+  return { title, httpStatus: status, body: html`<p>${message}</p>` };
+}

@@ -1,0 +1,25 @@
+/** Confirmations after an act of staff, by the key in the page's URL. An unknown key shows nothing. */
+const NOTICES = {
+  saved: 'Saved.',
+  frozen: 'The account is frozen. Its servers keep running.',
+  unfrozen: 'The account is no longer frozen.',
+  credited: 'The balance was credited.',
+  totp_off: 'One-time codes are off. The customer was notified.',
+  server_frozen: 'The server is frozen and is being powered off.',
+  server_held: 'The server is under a legal hold.',
+  server_released: 'The server was released.',
+  mail_changed: 'The rule for outbound SMTP changed.',
+  released: 'The withheld payments were credited.',
+  role_changed: 'The role changed. The person signs in again.',
+  disabled: 'The person no longer has access.',
+  sessions_ended: 'The sessions of the person ended.',
+  token_revoked: 'The API token no longer works.',
+  signed_out: 'You are signed out.',
+  session_over: 'Your session ended, so nothing was changed. Sign in to continue.',
+} as const;
+
+export type ConsoleNotice = keyof typeof NOTICES;
+
+export function consoleNotice(key: string): string | null {
+  return Object.hasOwn(NOTICES, key) ? NOTICES[key as ConsoleNotice] : null;
+}

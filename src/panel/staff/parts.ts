@@ -1,0 +1,56 @@
+/** Parts that pages of the console share. */
+import { emptyState } from '../parts/components.ts';
+import { type Fields, type FormContext, form } from '../parts/form.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
+
+/** Returns the field for the reason, which acts on money, data, and customers' machines require. */
+export function reasonField(fields: Fields): Html {
+  return fields.text('reason', 'Reason', {
+    required: true,
+    maxLength: 500,
+    hint: 'For the staff log. The customer does not see it.',
+  });
+}
+
+/** A form that is folded until someone opens it. A refused one stays open. */
+export function actForm(
+  forms: FormContext,
+  act: { readonly name: string; readonly title: string; readonly button: string; readonly danger?: true },
+  content: HtmlValue,
+): Html {
+  const isOpen = forms.refused?.name === act.name;
+  const button = act.danger
+    ? html`<button class="danger">${act.button}</button>`
+    : html`<button>${act.button}</button>`;
+  return html`<details class="fold"${isOpen && html` open`}><summary>${act.title}</summary>
+${form(forms, { name: act.name }, html`${content}\n${button}`)}</details>`;
+}
+
+/** Formats a count with its noun: `3 servers`, `1 server`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+export function nothingFound(what: string): Html {
+  return emptyState(`No ${what}`, 'Nothing matches. Change the search or the filters.');
+}
+
+/** Returns a form of filters, whose result is a URL to keep. */
+export function filterForm(action: string, content: HtmlValue): Html {
+  return html`<form class="filters row" method="get" action="${action}" role="search"
+aria-label="Filter">${content}
+<button class="plain">Filter</button></form>`;
+}
+
+export function filterField(name: string, label: string, value: string): Html {
+  return html`<label class="field">${label}
+<input name="${name}" value="${value}" maxlength="255"></label>\n`;
+}
+
+export function filterChoice(name: string, label: string, value: string, choices: readonly string[]): Html {
+  const options = ['', ...choices].map((each) => {
+    const selected = each === value && html` selected`;
+    return html`<option value="${each}"${selected}>${each === '' ? 'Any' : each}</option>`;
+  });
+  return html`<label class="field">${label} <select name="${name}">${options}</select></label>\n`;
+}

@@ -1,0 +1,142 @@
+/** The overview, the audit log of all customers, and the staff log. */
+import { buttonLink, section, statusBadge, table, time } from '../parts/components.ts';
+import { html } from '../parts/html.ts';
+import { customerLink } from './customers.ts';
+import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
+import { filterField, filterForm, nothingFound } from './parts.ts';
+
+export interface StatusFinding {
+  readonly level: 'ok' | 'note' | 'warn' | 'fail';
+  readonly subject: string;
+  readonly message: string;
+}
+
+const LEVELS = [
+  { level: 'fail', title: 'Failing', tone: 'bad' },
+  { level: 'warn', title: 'Needs attention', tone: 'busy' },
+  { level: 'note', title: 'Good to know', tone: 'off' },
+  { level: 'ok', title: 'OK', tone: 'good' },
+] as const;
+
+/** The worst findings come first. */
+export function overviewView(findings: readonly StatusFinding[]): ConsoleView {
+  const groups = LEVELS.map(({ level, title, tone }) => {
+    const rows = findings
+      .filter((finding) => finding.level === level)
+      .map(({ subject, message }) => [statusBadge(subject, tone), message]);
+    return (
+      rows.length > 0 && section(title, table({ caption: title, columns: ['Subject', 'Finding'], rows }))
+    );
+  });
+  const failing = findings.filter(({ level }) => level === 'fail').length;
+  const warnings = findings.filter(({ level }) => level === 'warn').length;
+  return {
+    title: 'Overview',
+    section: 'overview',
+    status: failing > 0 ? statusBadge('failing', 'bad') : statusBadge('in service', 'good'),
+    facts: [`${failing} failing`, `${warnings} to look at`],
+    body: html`${groups}`,
+  };
+}
+
+export interface StaffLogItem {
+  readonly id: string;
+  readonly email: string | null;
+  readonly surface: string;
+  readonly operation: string;
+  readonly target: string | null;
+  readonly reason: string | null;
+  readonly result: string;
+  readonly fault: string | null;
+  readonly created_at: string;
+}
+
+export function staffLogView(data: {
+  readonly filter: { readonly target: string; readonly operation: string };
+  readonly entries: readonly StaffLogItem[];
+  /** The path of the next page; null on the last one. */
+  readonly next: string | null;
+}): ConsoleView {
+  const rows = data.entries.map((row) => [
+    time(row.created_at),
+    row.email ?? (row.surface === 'command' ? 'command line' : 'deleted'),
+    html`<code>${row.operation}</code>`,
+    row.target ?? '–',
+    html`${row.result}${row.fault && html` (${row.fault})`}`,
+    row.reason ?? '–',
+  ]);
+  return {
+    title: 'Staff log',
+    section: 'log',
+    body: html`${filterForm(
+      CONSOLE_PATHS.log,
+      html`${filterField('target', 'Target', data.filter.target)}${filterField(
+        'operation',
+        'Operation',
+        data.filter.operation,
+      )}`,
+    )}
+${
+  rows.length === 0
+    ? nothingFound('entries')
+    : table({
+        caption: 'Acts of staff, newest first',
+        columns: ['Time', 'Who', 'Operation', 'Target', 'Result', 'Reason'],
+        rows,
+      })
+}
+${data.next && html`<p>${buttonLink('Older entries', data.next, 'plain')}</p>`}`,
+  };
+}
+
+export interface AuditItem {
+  readonly customer: string | null;
+  readonly action: string;
+  readonly resource: string | null;
+  readonly result: string;
+  readonly actor_token: string | null;
+  readonly actor_session: string | null;
+  readonly country: string;
+  readonly note: string | null;
+  readonly created_at: string;
+}
+
+export function auditView(data: {
+  readonly filter: { readonly customer: string; readonly action: string; readonly resource: string };
+  readonly events: readonly AuditItem[];
+  readonly hasMore: boolean;
+}): ConsoleView {
+  const { filter } = data;
+  const rows = data.events.map((row) => [
+    time(row.created_at),
+    html`<code>${row.action}</code>`,
+    row.resource ?? '–',
+    row.result,
+    row.customer === null ? '–' : customerLink(row.customer),
+    row.actor_token ?? row.actor_session ?? 'the service',
+    row.country,
+    row.note ?? '–',
+  ]);
+  return {
+    title: 'Audit log',
+    section: 'audit',
+    body: html`${filterForm(
+      CONSOLE_PATHS.audit,
+      html`${filterField('customer', 'Customer', filter.customer)}${filterField(
+        'action',
+        'Action',
+        filter.action,
+      )}${filterField('resource', 'Resource', filter.resource)}`,
+    )}
+${
+  rows.length === 0
+    ? nothingFound('entries')
+    : table({
+        caption: 'Actions of customers and of the service, newest first',
+        columns: ['Time', 'Action', 'Resource', 'Result', 'Customer', 'Actor', 'Country', 'Note'],
+        rows,
+      })
+}
+${data.hasMore && html`<p class="soft">Only the newest entries are shown. Filter to see others.</p>`}`,
+  };
+}

@@ -1,0 +1,90 @@
+/** The staff log: each act is written before it begins, and completed with its result. */
+import type { Sql } from '../../kernel/sql.ts';
+import { conditionsFor } from '../parameters.ts';
+
+export type StaffSurface = 'console' | 'api' | 'command';
+
+export interface StaffLogRow {
+  readonly id: string;
+  readonly staff_id: string | null;
+  readonly email: string | null;
+  readonly surface: StaffSurface;
+  readonly operation: string;
+  readonly target: string | null;
+  readonly reason: string | null;
+  readonly result: 'started' | 'ok' | 'error' | 'denied';
+  readonly fault: string | null;
+  readonly request_id: string;
+  readonly created_at: Date;
+}
+
+export interface NewStaffLogEntry {
+  readonly id: string;
+  readonly staffId: string | null;
+  readonly surface: StaffSurface;
+  readonly operation: string;
+  readonly target: string | null;
+  readonly reason: string | null;
+  /** Unique for a person; null: the request cannot be repeated. */
+  readonly submission: string | null;
+  readonly result: StaffLogRow['result'];
+  readonly requestId: string;
+  readonly now: Date;
+}
+
+/** Returns false when the person has made this request before. */
+export async function insertStaffLog(tx: Sql, row: NewStaffLogEntry): Promise<boolean> {
+  const inserted = await tx.run(
+    `insert into staff_log
+       (id, staff_id, surface, operation, target, reason, submission, result, request_id, created_at)
+     values ($id, $staffId, $surface, $operation, $target, $reason, $submission, $result, $requestId, $now)
+     on conflict (staff_id, submission) do nothing`,
+    row,
+  );
+  return inserted === 1;
+}
+
+/** A refused request may be sent again. */
+export async function completeStaffLog(
+  tx: Sql,
+  row: {
+    readonly id: string;
+    readonly result: 'ok' | 'error';
+    readonly fault: string | null;
+    readonly mayRepeat: boolean;
+  },
+): Promise<void> {
+  await tx.run(
+    `update staff_log set result = $result, fault = $fault,
+            submission = case when $mayRepeat::boolean then null else submission end
+      where id = $id`,
+    row,
+  );
+}
+
+/** Omitted fields match everything. */
+export interface StaffLogFilter {
+  readonly staffId?: string;
+  readonly target?: string;
+  readonly operation?: string;
+  /** Only entries older than this one; ids begin with the time. */
+  readonly beforeId?: string;
+}
+
+const CONDITIONS = {
+  staffId: 'l.staff_id = $staffId',
+  target: 'l.target = $target',
+  operation: 'l.operation = $operation',
+  beforeId: 'l.id < $beforeId',
+};
+
+/** Newest first. */
+export async function listStaffLog(tx: Sql, filter: StaffLogFilter, limit: number): Promise<StaffLogRow[]> {
+  return await tx.rows<StaffLogRow>(
+    `select l.id, l.staff_id, s.email, l.surface, l.operation, l.target, l.reason, l.result, l.fault,
+            l.request_id, l.created_at
+       from staff_log l left join staff s on s.id = l.staff_id
+      where ${conditionsFor(filter, CONDITIONS)} order by l.id desc limit $limit`,
+    { ...filter, limit },
+  );
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { horizontalOverflow } from '../../panel/support/page-checks.ts';
+import { seriousViolations } from '../../support/axe.ts';
+import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../../support/chromium.ts';
+import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
+
+const WIDTHS = [1280, 360];
+/** Where to keep screenshots for the eye; none are kept in the project. */
+const PICTURES = process.env.SKERRY_TEST_PICTURES;
+
+describe('a page of the console', { skip: NO_CHROMIUM }, () => {
+  let world: StaffWorld;
+  let owner: Person;
+  let chromium: Chromium;
+  let paths: readonly string[];
+
+  before(async () => {
+    world = await startStaffWorld();
+    owner = await world.person('owner');
+    await world.person('support');
+    const customer = await world.customer(80);
+    const ordered = await customer.post('/deploy-api.php', {
+      ...{ product: 'vps', plan: 's1', region: 'par', os: 'debian', billing: 1 },
+      root_password: 'a root password',
+    });
+    assert.equal(ordered.body.ok, true, JSON.stringify(ordered.body));
+    await world.settle();
+    const idOf = async (list: string) => {
+      const { body } = await world.api(owner.token, 'GET', `/${list}`);
+      return (body.data as { id: string }[])[0]?.id ?? assert.fail(list);
+    };
+    const ids: Record<string, string> = {
+      customers: await idOf('customers'),
+      servers: await idOf('servers'),
+      staff: await idOf('staff'),
+      topups: await idOf('topups'),
+    };
+    paths = CONSOLE_PAGES.map(({ path }) => path.replace('{id}', ids[path.split('/')[1] ?? ''] ?? ''));
+    chromium = await openChromium();
+  });
+  after(async () => {
+    await chromium?.close();
+    await world?.close();
+  });
+
+  it('passes axe in light and dark, and fits a narrow phone', async () => {
+    const faults: string[] = [];
+    for (const path of paths) {
+      if (path === '/join') continue;
+      await using page = await chromium.page();
+      const cookie = { name: 'skerry_staff', value: owner.browser.cookie ?? '', url: world.console };
+      await page.context().addCookies([cookie]);
+      await page.goto(`${world.console}${path}`);
+      for (const details of await page.locator('details.fold > summary').all()) await details.click();
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const found = await seriousViolations(page);
+          faults.push(...found.map((fault) => `${path} ${width} ${colorScheme}: ${fault}`));
+          if (PICTURES !== undefined) {
+            const file = `${PICTURES}/${path.replace(/\W+/g, '_')}-${width}-${colorScheme}.png`;
+            await page.screenshot({ path: file, fullPage: true });
+          }
+        }
+        const over = await horizontalOverflow(page);
+        if (over > 0) faults.push(`${path}: ${over} pixels too wide`);
+      }
+      faults.push(...pageErrors(page).map((error) => `${path}: ${error}`));
+    }
+    assert.deepEqual(faults, []);
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
+import { buildProgram } from '../../../src/operator/run.ts';
+import { mayPerform, STAFF_OPERATION_IDS, STAFF_OPERATIONS, STAFF_ROLES } from '../../../src/spec/staff.ts';
+import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
+
+/** Bodies without the reason. They reach the verb, which may refuse them. */
+const BODIES: Readonly<Record<string, object>> = {
+  'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
+  'servers.freeze': { message: 'abuse' },
+  'servers.hold': { order: 'order 1' },
+  'servers.release': { lift: 'both' },
+  'servers.set_mail': { allowed: true },
+  'staff.invite': { email: 'new@host.example', name: 'New', role: 'support' },
+  'staff.set_role': { role: 'support' },
+  'staff_tokens.create': { name: 'another' },
+};
+
+describe('the roles of staff', () => {
+  let world: StaffWorld;
+  const people = new Map<string, Person>();
+
+  before(async () => {
+    world = await startStaffWorld();
+    for (const role of STAFF_ROLES) people.set(role, await world.person(role));
+  });
+  after(() => world.close());
+
+  for (const role of STAFF_ROLES) {
+    it(`lets ${role} perform what its row of the table allows, and nothing else`, async () => {
+      const token = people.get(role)?.token ?? '';
+      for (const route of ADMIN_ROUTES) {
+        const { needsReason, changes } = STAFF_OPERATIONS[route.id];
+        const body = { ...BODIES[route.id], ...(needsReason && { reason: 'a test' }) };
+        const path = route.path.replace('{id}', 'nobody@example.org');
+        const hasNoBody = !changes || Object.keys(body).length === 0;
+        const answer = await world.api(token, route.method, path, hasNoBody ? undefined : body);
+        if (mayPerform(role, route.id)) assert.notEqual(answer.status, 403, `${role} ${route.id}`);
+        else assert.equal(answer.status, 403, `${role} ${route.id}: ${JSON.stringify(answer.body)}`);
+        assert.ok(answer.status < 500, `${role} ${route.id}: ${JSON.stringify(answer.body)}`);
+      }
+    });
+  }
+
+  it('offers each operation as an endpoint and as a command', () => {
+    assert.deepEqual(ADMIN_ROUTES.map(({ id }) => id).sort(), [...STAFF_OPERATION_IDS].sort());
+    const context = { resources: {} as never, terminal: { out: () => {}, err: () => {}, ask: null } };
+    const program = buildProgram(context, () => undefined);
+    for (const id of STAFF_OPERATION_IDS) {
+      const words = STAFF_OPERATIONS[id].command.split(' ');
+      let command = program;
+      for (const word of words) {
+        const found = command.commands.find((each) => each.name() === word);
+        assert.ok(found, `skerryd ${words.join(' ')} performs ${id}`);
+        command = found;
+      }
+    }
+  });
+
+  it('offers each act as a form of the console', () => {
+    const offered = CONSOLE_PAGES.flatMap(({ forms = {} }) =>
+      Object.values(forms).flatMap((form) => ('operation' in form ? [form.operation] : [])),
+    );
+    const acts = STAFF_OPERATION_IDS.filter((id) => STAFF_OPERATIONS[id].changes);
+    assert.deepEqual([...new Set(offered)].sort(), [...acts].sort());
+  });
+});
