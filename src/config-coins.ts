@@ -2,8 +2,8 @@
 import { isLoopbackHost } from './kernel/address-safety.ts';
 import { parseFixedPrices } from './kernel/settings/lists.ts';
 import { ConfigError } from './kernel/settings/values.ts';
-import { COIN_SETTINGS } from './spec/coin-settings.ts';
 import type { PricedCoin } from './spec/quote-sources.ts';
+import { COIN_SETTINGS } from './spec/settings/coins.ts';
 
 type CoinSetting = keyof typeof COIN_SETTINGS;
 

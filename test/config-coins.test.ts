@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError, describeConfig, loadConfig } from '../src/config.ts';
-import { COIN_SETTINGS } from '../src/spec/coin-settings.ts';
+import { COIN_SETTINGS } from '../src/spec/settings/coins.ts';
 
 const LIVE = {
   SKERRY_MODE: 'live',

@@ -4,8 +4,8 @@
  */
 import type { Config } from '../config.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { COIN_SETTINGS } from '../spec/coin-settings.ts';
 import { COIN_CODES } from '../spec/coins.ts';
+import { COIN_SETTINGS } from '../spec/settings/coins.ts';
 import type { RealCoin } from './coins.ts';
 
 /** `url` is null without the role `api`. */

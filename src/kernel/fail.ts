@@ -87,11 +87,7 @@ export function insufficientBalance(haveCents: bigint, needCents: bigint): never
 }
 
 /** Throws when the price is above the limit that the field sets, or not exactly the price that was shown. */
-export function priceChanged(
-  field: 'quote' | 'max_price_usd',
-  priceCents: bigint,
-  isExact = false,
-): never {
+export function priceChanged(field: 'quote' | 'max_price_usd', priceCents: bigint, isExact = false): never {
   const price = formatDollars(priceCents);
   const limit = field === 'quote' ? 'the price of your quote' : 'the most that you accept';
   fail(

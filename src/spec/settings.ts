@@ -3,8 +3,8 @@
  * sources. A sandbox works with none of them set. A new row reaches the rules through `ServiceSettings` in
  * `domain/context.ts`, or http through `HttpSettings`; `npm run docs` writes it to the operator's page.
  */
-import { COIN_SETTINGS } from './coin-settings.ts';
-import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './setting-rows.ts';
+import { COIN_SETTINGS } from './settings/coins.ts';
+import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './settings/rows.ts';
 
 export const SETTINGS = {
   DATABASE_URL: secret('PostgreSQL 15 or newer, postgres://…; unset: the embedded database (sandbox only)'),

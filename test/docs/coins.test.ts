@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { OperatorError } from '../../src/kernel/operator-error.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import { COIN_SETTINGS } from '../../src/spec/coin-settings.ts';
 import { COINS } from '../../src/spec/coins.ts';
 import { QUOTE_SOURCE_NAMES } from '../../src/spec/quote-sources.ts';
+import { COIN_SETTINGS } from '../../src/spec/settings/coins.ts';
 import { SETTINGS } from '../../src/spec/settings.ts';
 import { codeBlocks, readGuide } from './docs-content.ts';
 

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-test('a running service measures its components by itself', async () => {
+test('a running service measures its components', async () => {
   const endsAt = performance.now() + 20_000;
   const read = () => readAvailability(world.opened.service);
   for (let found = await read(); found.length === 0; found = await read()) {

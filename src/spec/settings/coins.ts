@@ -1,5 +1,5 @@
 /** Settings of real coins: nodes, public keys, and price sources. */
-import { bool, node, number, secret, text, whole } from './setting-rows.ts';
+import { bool, node, number, secret, text, whole } from './rows.ts';
 
 const NODE = 'unset: the coin is not accepted';
 const SECOND = 'a second node; a payment is credited only if both nodes have it';
