@@ -51,7 +51,8 @@ after(() => world.close());
 
 interface Change {
   readonly args: () => readonly string[];
-  readonly audits: Action;
+  /** Null: its row is in the staff log. */
+  readonly audits: Action | null;
   /** Set if the row is in the customer's audit log; otherwise only the operator's has it. */
   readonly of?: 'customer';
 }
@@ -66,6 +67,27 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   config: 'reads',
   'catalogue show': 'reads',
   'catalogue load': { args: () => [editedCatalogue()], audits: 'catalogue.load' },
+  'incidents create': {
+    args: () => ['--title', 'Slow disks', '--text', 'We look.'],
+    audits: 'incident.create',
+  },
+  'incidents update': {
+    args: () => [incidentId(), '--text', 'We found it.', '--state', 'identified'],
+    audits: 'incident.update',
+  },
+  'incidents resolve': { args: () => [incidentId()], audits: 'incident.resolve' },
+  'incidents list': 'reads',
+  'incidents show': 'reads',
+  'staff invite': { args: () => [STAFF, '--name', 'Ann', '--role', 'support'], audits: null },
+  'staff role': { args: () => [STAFF, 'finance'], audits: null },
+  'staff tokens create': { args: () => [STAFF, '--name', 'ci'], audits: null },
+  'staff tokens list': 'reads',
+  'staff tokens revoke': { args: () => [STAFF, staffTokenId()], audits: null },
+  'staff end-sessions': { args: () => [STAFF], audits: null },
+  'staff disable': { args: () => [STAFF], audits: null },
+  'staff list': 'reads',
+  'staff show': 'reads',
+  'staff log': 'reads',
   'hosts list': 'reads',
   'hosts show': 'reads',
   'hosts doctor': 'reads',
@@ -117,6 +139,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
   'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },
+  'customers list': 'reads',
+  'customers search': 'reads',
   'customers show': 'reads',
   'customers export': { args: () => [departing.email], audits: 'customer.export', of: 'customer' },
   'customers delete': { args: () => [departing.email, '--yes'], audits: 'customer.delete', of: 'customer' },
@@ -177,6 +201,24 @@ const COMMANDS: Readonly<Record<string, Change | 'reads'>> = {
 };
 
 const outputs = new Map<string, string>();
+
+const STAFF = 'ann@host.example';
+
+function incidentId(): string {
+  return outputs.get('incidents create')?.split(' ')[0] ?? '';
+}
+
+function staffTokenId(): string {
+  return outputs.get('staff tokens list')?.match(/stk_\w+/)?.[0] ?? '';
+}
+
+/** Returns how many entries of the staff log name nobody: those of commands. */
+async function staffLogEntries(): Promise<number> {
+  const row = await world.opened.db.row<{ n: number }>(
+    `select count(*)::int as n from staff_log where staff_id is null and surface = 'command' and result = 'ok'`,
+  );
+  return row?.n ?? 0;
+}
 
 /** Returns the id at the start of the command's output. */
 function createdBy(command: string): string {
@@ -279,10 +321,17 @@ test('every operator command is listed with its audit action', async () => {
 test('every changing command leaves one row without an actor, also in its customer’s log', async () => {
   let known = new Set((await rows()).map(({ id }) => id));
   for (const [command, change] of Object.entries(COMMANDS)) {
+    if (command === 'staff tokens list')
+      outputs.set(command, (await run([...command.split(' '), STAFF])).said);
     if (change === 'reads') continue;
+    const entries = await staffLogEntries();
     const ran = await run([...command.split(' '), ...change.args()]);
     assert.equal(ran.code, 0, `${command}: ${ran.said}`);
     outputs.set(command, ran.said);
+    if (change.audits === null) {
+      assert.equal(await staffLogEntries(), entries + 1, command);
+      continue;
+    }
     const all = await rows();
     const made = all.filter(({ id }) => !known.has(id));
     known = new Set(all.map(({ id }) => id));

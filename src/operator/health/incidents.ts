@@ -125,12 +125,16 @@ function withComponents(command: Command): Command {
 
 function withState(command: Command): Command {
   const parse = (text: string) => parseWord(text, INCIDENT_STATES, `one of ${INCIDENT_STATES.join(', ')}`);
-  return command.option('--state <state>', `${INCIDENT_STATES.join(', ')}; default: investigating`, parse);
+  return command.option(
+    '--state <state>',
+    `State: ${INCIDENT_STATES.join(', ')}; default: investigating`,
+    parse,
+  );
 }
 
 function withOutput(command: Command): Command {
   const parse = (text: string) => parseWord<Output>(text, ['table', 'json'], 'table or json');
-  return command.option('-o, --output <format>', 'table or json', parse, 'table');
+  return command.option('-o, --output <format>', 'Format: table or json', parse, 'table');
 }
 
 function parseTime(text: string): Date {
