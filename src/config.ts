@@ -169,8 +169,10 @@ function validateCombinations(config: Config): void {
 }
 
 function requirePortOfItsOwn(config: Config): void {
-  if (config.SKERRY_ADMIN_PORT !== config.SKERRY_PORT) return;
-  throw new ConfigError('SKERRY_ADMIN_PORT: customers use this port (SKERRY_PORT); set another one');
+  for (const name of ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const) {
+    if (config.SKERRY_ADMIN_PORT !== config[name]) continue;
+    throw new ConfigError(`SKERRY_ADMIN_PORT: customers use this port (${name}); set another one`);
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { buildAdminServer } from '../http/admin/server.ts';
 import type { SiteSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import { isUnavailable } from '../store/db.ts';
 import type { OpenedService } from './service.ts';
 import { toListenError } from './startup-messages.ts';
@@ -25,6 +26,7 @@ export async function listenForStaff(
   const http = buildAdminServer({
     service: opened.service,
     requestLog: opened.requestLog,
+    trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
     settings: {
       get baseUrl() {
         return listenUrl;

@@ -8,13 +8,20 @@ import {
   setOutboundMail,
 } from '../domain/servers/operator/controls.ts';
 import { findServerForOperator } from '../domain/servers/operator/find.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
+import type { StaffOperation } from '../spec/staff.ts';
 import type { OperatorContext } from './context.ts';
 import { formatControls } from './format/server.ts';
 
 export function addServerControls(servers: Command, { resources, terminal }: OperatorContext): void {
-  const applyControl = async (id: string, control: (service: Service) => Promise<boolean>) => {
+  const applyControl = async (
+    operation: StaffOperation,
+    id: string,
+    control: (service: Service) => Promise<boolean>,
+  ) => {
     const { service } = await resources.service();
-    const changed = await control(service);
+    const target = { kind: 'server', name: id } as const;
+    const changed = await recordCommandOn(service, operation, target, () => control(service));
     const row = await findServerForOperator(service, id);
     terminal.out(`${id}: ${formatControls(row)}${changed ? '' : ' (unchanged)'}`);
   };
@@ -24,7 +31,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .requiredOption('--reason <text>', 'One line, shown to the customer')
     .description('Power off a server; its customer can only view and delete it')
     .action(async (id: string, { reason }: { reason: string }) => {
-      await applyControl(id, (service) => freezeServer(service, id, reason));
+      await applyControl('servers.freeze', id, (service) => freezeServer(service, id, reason));
     });
   servers
     .command('hold')
@@ -32,7 +39,7 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .requiredOption('--order <text>', 'Legal order, one line; shown to anyone whose request it blocks')
     .description('Preserve a server and its disk: it keeps running and cannot be deleted or overwritten')
     .action(async (id: string, { order }: { order: string }) => {
-      await applyControl(id, (service) => placeLegalHold(service, id, order));
+      await applyControl('servers.hold', id, (service) => placeLegalHold(service, id, order));
     });
   servers
     .command('release')
@@ -41,7 +48,8 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .option('--hold', 'Lift the legal hold')
     .description('Lift a freeze or a legal hold; with both, choose --freeze or --hold')
     .action(async (id: string, { freeze = false, hold = false }: { freeze?: boolean; hold?: boolean }) => {
-      await applyControl(id, (service) => releaseServer(service, id, { freeze, hold }));
+      const operation = hold ? 'servers.release_hold' : 'servers.release';
+      await applyControl(operation, id, (service) => releaseServer(service, id, { freeze, hold }));
     });
   servers
     .command('mail')
@@ -50,7 +58,10 @@ export function addServerControls(servers: Command, { resources, terminal }: Ope
     .description('Allow or block outbound SMTP (TCP port 25) of a server')
     .action(async (id: string, word: 'allow' | 'block') => {
       const { service } = await resources.service();
-      const changed = await setOutboundMail(service, id, word === 'allow');
+      const target = { kind: 'server', name: id } as const;
+      const changed = await recordCommandOn(service, 'servers.set_mail', target, () =>
+        setOutboundMail(service, id, word === 'allow'),
+      );
       const effect = word === 'allow' ? 'outbound SMTP is allowed' : 'outbound SMTP is blocked';
       terminal.out(`${id}: ${effect}${changed ? '' : ' (unchanged)'}`);
     });

@@ -66,7 +66,7 @@ function addInvite(staff: Command, { resources, terminal }: OperatorContext): vo
       const { staff: person, code } = await recordCommand(
         service,
         { operation: 'staff.invite', target: email },
-        () => inviteStaff(service, { email, name, role }),
+        () => inviteStaff(service, { email, name, role }, { isRecovery: true }),
       );
       const hours = STAFF_LIMITS.inviteHours;
       terminal.out(`invited ${person.email} as ${person.role}; the link works once, for ${hours} hours:`);
@@ -103,13 +103,13 @@ function addChanges(staff: Command, { resources, terminal }: OperatorContext): v
   staff
     .command('end-sessions')
     .argument('<who>', NAME)
-    .description('End the sessions of a person, who can sign in again')
+    .description('End the sessions and API tokens of a person, who can sign in again')
     .action(async (who: string) => {
       const { service } = await resources.service();
-      const { ended } = await recordCommand(service, { operation: 'staff.end_sessions', target: who }, () =>
+      const ended = await recordCommand(service, { operation: 'staff.end_sessions', target: who }, () =>
         endStaffSessions(service, who),
       );
-      terminal.out(`sessions ended: ${ended}`);
+      terminal.out(`sessions ended: ${ended.sessions}; API tokens revoked: ${ended.tokens}`);
     });
 }
 
@@ -125,7 +125,7 @@ function addTokens(tokens: Command, { resources, terminal }: OperatorContext): v
         row.name,
         row.role,
         row.created_at.slice(0, 10),
-        row.expires_at?.slice(0, 10) ?? 'never',
+        row.expires_at.slice(0, 10),
         row.last_used_at?.slice(0, 10) ?? 'never',
       ]);
       printTable(terminal, ['token', 'name', 'role', 'created', 'expires', 'last used'], rows);
@@ -135,7 +135,7 @@ function addTokens(tokens: Command, { resources, terminal }: OperatorContext): v
     .argument('<who>', NAME)
     .requiredOption('--name <text>', 'Name of the token')
     .addOption(new Option('--role <word>', 'Its role; default: the role of the person').choices(STAFF_ROLES))
-    .option('--expires-at <time>', 'RFC 3339 time; default: never')
+    .option('--expires-at <time>', 'RFC 3339 time; default and at most: a year from now')
     .description('Create an API token for the endpoints under /admin/v1, and print it once')
     .action(async (who: string, options: { name: string; role?: string; expiresAt?: string }) => {
       const { service } = await resources.service();

@@ -1,6 +1,7 @@
 /** `topups list`, `show`, `held`, `release`, `refund`: top-ups, and payments withheld by the kill-switch. */
 import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
 import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/operator.ts';
 import { type RefundOrder, refundTopup } from '../domain/topups/settlement/refund.ts';
 import { type ResolvedTopup, releaseTopup } from '../domain/topups/settlement/withheld.ts';
@@ -88,7 +89,10 @@ function addResolutions(topups: Command, { resources, terminal }: OperatorContex
     .action(async (name: string) => {
       const { service } = await resources.service();
       const { topup } = await findTopupForOperator(service, name);
-      const released = await releaseTopup(service, systemActor(service.clock.now()), topup.id);
+      const target = { kind: 'topup', name } as const;
+      const released = await recordCommandOn(service, 'topups.release', target, () =>
+        releaseTopup(service, systemActor(service.clock.now()), topup.id),
+      );
       terminal.out(`released ${formatResolved(released)}; ${describeCredit(released)}`);
     });
   topups

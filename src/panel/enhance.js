@@ -103,7 +103,8 @@ const search = document.querySelector('.find input[type=search]');
 // The customer can turn off those of one character.
 const areShortcutsOff = document.body.dataset.shortcuts === 'off';
 const GO_TO = { s: '/servers', v: '/volumes', f: '/firewall', b: '/billing', a: '/account' };
-let afterG = false;
+// When `g` was pressed: the second key follows within a second.
+let pressedG = -1000;
 // Leaving a form that someone fills in would lose it.
 let isFillingIn = false;
 addEventListener('input', ({ target }) => {
@@ -114,8 +115,8 @@ addEventListener('keydown', (event) => {
   if (areShortcutsOff && !event.ctrlKey) return;
   const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
   const isSearch = event.ctrlKey ? event.key === 'k' : !isTyping && event.key === '/';
-  const follows = afterG && !isTyping && !event.ctrlKey;
-  afterG = !isTyping && !event.ctrlKey && event.key === 'g';
+  const follows = event.timeStamp - pressedG < 1000 && !isTyping && !event.ctrlKey;
+  pressedG = !isTyping && !event.ctrlKey && event.key === 'g' ? event.timeStamp : -1000;
   if (isSearch) {
     event.preventDefault();
     search.focus();

@@ -117,6 +117,8 @@ export interface OperatorAuditFilter {
   readonly resource?: string;
   /** Only events without a token or session: those of the operator or the service itself. */
   readonly unattributed?: true;
+  /** Only older events than this one. */
+  readonly beforeId?: string;
 }
 
 const CONDITIONS = {
@@ -124,6 +126,7 @@ const CONDITIONS = {
   action: 'e.action = $action',
   resource: 'e.resource = $resource',
   unattributed: 'e.actor_token is null and e.actor_session is null',
+  beforeId: 'e.id < $beforeId',
 };
 
 /** Lists events newest first: ids begin with the time. */

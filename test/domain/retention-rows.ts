@@ -81,6 +81,24 @@ export async function openRetentionRows(world: TestService) {
       starts_at: at,
       points: [1, 1, 1, 1, 1, 1],
     });
+  const personRow = (disabledAt: Date | null) => {
+    const id = newId(disabledAt ?? now());
+    const email = `${id}@host.example`;
+    return {
+      id,
+      email,
+      email_key: email,
+      name: 'x',
+      role: 'support',
+      created_at: now(),
+      disabled_at: disabledAt,
+    };
+  };
+  const person = async (disabledAt: Date | null) => {
+    const row = personRow(disabledAt);
+    await insert('staff', row);
+    return row.id;
+  };
   const digest = () => Buffer.from(newId(new Date()).replaceAll('-', ''), 'hex');
 
   const serverId = (await insertServer()).id;
@@ -112,6 +130,30 @@ export async function openRetentionRows(world: TestService) {
         }),
       keptMs: 1_095 * DAY_MS,
       goneMs: 1_095 * DAY_MS + 1,
+    },
+    // The person of these rows is kept.
+    staffSessions: {
+      insert: async (at) =>
+        insert('staff_sessions', {
+          ...{ id: newId(at), digest: digest(), staff_id: await person(null), created_at: at },
+          seen_at: now(),
+        }),
+      keptMs: 12 * HOUR_MS - 1,
+      goneMs: 12 * HOUR_MS,
+    },
+    staffTokens: {
+      insert: async (at) =>
+        insert('staff_tokens', {
+          ...{ id: newId(at), digest: digest(), staff_id: await person(null), name: 'x', role: 'owner' },
+          ...{ created_at: at, expires_at: at },
+        }),
+      keptMs: -1,
+      goneMs: 0,
+    },
+    staff: {
+      insert: (at) => insert('staff', personRow(at)),
+      keptMs: 1_095 * DAY_MS - 1,
+      goneMs: 1_095 * DAY_MS,
     },
     deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
     events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },

@@ -43,12 +43,6 @@ const KEPT: Record<string, string> = {
   ...stay('deleted with their parent', 'transfers_out', 'alert_servers', 'alert_firings', 'backup_policies'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
-  ...stay(
-    'operator data; sessions are trimmed at the next sign-in',
-    'staff',
-    'staff_sessions',
-    'staff_tokens',
-  ),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),
   ...stay('one per component, deleted when it is no longer measured', 'component_checks'),

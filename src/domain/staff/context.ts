@@ -25,6 +25,8 @@ export interface StaffAct {
   readonly target: string | null;
   /** As typed; undefined: none was given. */
   readonly reason: string | undefined;
+  /** The input without the reason and without secrets. */
+  readonly details: object;
   /** Tells a repeated request from a new one. */
   readonly submission: string | null;
 }

@@ -14,6 +14,8 @@ export interface StaffLogView {
   readonly operation: string;
   readonly target: string | null;
   readonly reason: string | null;
+  /** The input without the reason and without secrets. */
+  readonly details: object | null;
   readonly result: StaffLogRow['result'];
   /** The code of the error. */
   readonly fault: string | null;
@@ -58,6 +60,7 @@ function toView(row: StaffLogRow): StaffLogView {
     operation: row.operation,
     target: row.target,
     reason: row.reason,
+    details: row.details,
     result: row.result,
     fault: row.fault,
     request_id: row.request_id,

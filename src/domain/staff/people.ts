@@ -6,7 +6,7 @@ import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { STAFF_LIMITS, STAFF_ROLES, type StaffRole } from '../../spec/staff.ts';
-import { deleteStaffSessions } from '../../store/staff/access.ts';
+import { deleteStaffAccess, deleteStaffSessions } from '../../store/staff/access.ts';
 import {
   disableStaff,
   findStaffByEmail,
@@ -44,12 +44,14 @@ export interface Invitation {
 }
 
 /**
- * Invites a person, or again: their earlier credentials stop working. Fails with `bad_email`,
+ * Invites a person, or again: their earlier credentials, sessions, and API tokens stop working. `isRecovery`:
+ * also the only owner. Fails with `bad_email`,
  * `invalid_request`, `conflict_state`.
  */
 export async function inviteStaff(
   service: Deps,
   order: { readonly email: string; readonly name: string; readonly role: string },
+  { isRecovery = false }: { readonly isRecovery?: boolean } = {},
 ): Promise<Invitation> {
   const email = requireEmail(order.email);
   const name = requireName(order.name);
@@ -59,7 +61,8 @@ export async function inviteStaff(
   return await service.db.transaction(async (tx) => {
     const owners = await lockOwners(tx);
     const existing = await findStaffByEmail(tx, email.key);
-    if (existing && owners.length === 1 && owners[0] === existing.id && role !== 'owner') keepOneOwner();
+    // On the machine, the only owner can be invited again: they may have lost their phone.
+    if (existing && !(isRecovery && role === 'owner')) requireOtherOwner(owners, existing);
     const id = existing?.id ?? newId(now);
     const row = {
       id,
@@ -71,7 +74,7 @@ export async function inviteStaff(
     };
     if (existing) {
       await renewInvitation(tx, row);
-      await deleteStaffSessions(tx, id);
+      await deleteStaffAccess(tx, id);
     } else await insertStaff(tx, { ...row, email: email.address, emailKey: email.key, now });
     return { staff: toView((await lockStaff(tx, id)) ?? fail('internal')), code };
   });
@@ -138,16 +141,19 @@ export async function endAccess(service: Deps, name: string): Promise<StaffView>
     const row = await lockNamed(tx, name);
     requireOtherOwner(owners, row);
     await disableStaff(tx, row.id, now);
-    await deleteStaffSessions(tx, row.id);
+    await deleteStaffAccess(tx, row.id);
     return toView({ ...row, disabled_at: row.disabled_at ?? now });
   });
 }
 
-/** Returns how many sessions ended. */
-export async function endStaffSessions(service: Deps, name: string): Promise<{ readonly ended: number }> {
+/** Ends sessions and revokes API tokens. Returns how many there were. */
+export async function endStaffSessions(
+  service: Deps,
+  name: string,
+): Promise<{ readonly sessions: number; readonly tokens: number }> {
   return await service.db.transaction(async (tx) => {
     const { id } = await lockNamed(tx, name);
-    return { ended: await deleteStaffSessions(tx, id) };
+    return await deleteStaffAccess(tx, id);
   });
 }
 

@@ -17,7 +17,7 @@ import { completeStaffLog, insertStaffLog, type NewStaffLogEntry } from '../../s
 import type { Service } from '../context.ts';
 import type { StaffAct, StaffActor } from './context.ts';
 
-type Deps = Pick<Service, 'db' | 'clock'>;
+type Deps = Pick<Service, 'db' | 'clock' | 'log'>;
 
 /**
  * Runs `verb`. Fails with `forbidden_scope` for another role, `invalid_request` without a reason,
@@ -50,24 +50,25 @@ export async function recordCommand<Result>(
   const now = service.clock.now();
   const id = newId(now);
   const requestId = formatId('request', newId(now));
-  const entry = { id, operation, target, reason, requestId, now } as const;
+  const entry = { id, operation, target, reason, details: null, requestId, now } as const;
   const rest = { staffId: null, surface: 'command', submission: null, result: 'started' } as const;
   await insertStaffLog(service.db, { ...entry, ...rest });
   return await complete(service, id, verb);
 }
 
-/** Runs the act, and completes its entry. */
-async function complete<Result>({ db }: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
-  try {
-    const result = await verb();
-    await completeStaffLog(db, { id, result: 'ok', fault: null, mayRepeat: false });
-    return result;
-  } catch (error) {
-    const isRefused = error instanceof Failure;
-    const fault = isRefused ? error.code : 'internal';
-    await completeStaffLog(db, { id, result: 'error', fault, mayRepeat: isRefused });
-    throw error;
-  }
+/** Runs the act, and completes its entry. Failing to complete it does not undo the act. */
+async function complete<Result>(service: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
+  const [outcome] = await Promise.allSettled([verb()]);
+  const error: unknown = outcome.status === 'rejected' ? outcome.reason : null;
+  const isRefused = error instanceof Failure || error instanceof OperatorError;
+  const code = error instanceof Failure ? error.code : isRefused ? 'bad_request' : 'internal';
+  const result = outcome.status === 'fulfilled' ? 'ok' : 'error';
+  const entry = { id, result, fault: result === 'ok' ? null : code, mayRepeat: isRefused } as const;
+  await completeStaffLog(service.db, entry).catch((failed: unknown) =>
+    service.log.error({ err: failed, entry: formatId('staffLog', id) }, 'staff log entry not completed'),
+  );
+  if (outcome.status === 'rejected') throw error;
+  return outcome.value;
 }
 
 function logEntry(
@@ -84,12 +85,21 @@ function logEntry(
     operation: act.operation,
     target: act.target,
     reason: act.reason?.trim().slice(0, STAFF_LIMITS.reasonMaxChars) || null,
+    details: detailsOf(act),
     // A refused request may be sent again.
     submission: result === 'denied' ? null : act.submission,
     result,
     requestId: actor.requestId,
     now,
   };
+}
+
+const DETAILS_MAX_CHARS = 2_000;
+
+/** Input of any length may be refused later. */
+function detailsOf({ details }: StaffAct): object | null {
+  const isKept = Object.keys(details).length > 0 && JSON.stringify(details).length <= DETAILS_MAX_CHARS;
+  return isKept ? details : null;
 }
 
 /** Fails with `forbidden_scope`, and names the roles that may. */
@@ -111,7 +121,8 @@ function requireReason(reason: string | undefined): void {
 }
 
 function refuseRepeated(): never {
-  fail('conflict_state', {}, 'This request was already made. See the staff log for its result.');
+  const message = 'This request was already made. See the staff log for its result.';
+  fail('conflict_state', { repeated: true }, message);
 }
 
 /** The verbs of the command line explain a problem in one line. */

@@ -1,12 +1,12 @@
 /**
  * How staff get in: an invitation sets a password and an authenticator app, and both are asked for at every
- * sign-in. Wrong passwords and codes count together per person.
+ * sign-in.
  */
-import { Failure, fail } from '../../kernel/fail.ts';
+import { fail } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { STAFF_LIMITS } from '../../spec/staff.ts';
 import {
@@ -26,13 +26,12 @@ import {
   findInvited,
   findStaffByEmail,
   lockStaff,
-  recordStaffFailure,
   type StaffRow,
 } from '../../store/staff/staff.ts';
 import type { Service } from '../context.ts';
 import { parseEmail } from '../customers/email/email.ts';
 import { requireNewPassword } from '../customers/password.ts';
-import { badCodeFailure, commitThenThrow, findStep, secretUri } from '../customers/totp-check.ts';
+import { badCodeFailure, findStep, secretUri } from '../customers/totp-check.ts';
 import { newSessionCookie } from '../sessions/cookie.ts';
 import type { StaffIdentity } from './context.ts';
 
@@ -90,7 +89,7 @@ export async function joinStaff(
 
 /**
  * Signs in with email, password, and code. An incorrect password and an incorrect code fail alike, with
- * `bad_credentials`; too many of them with `rate_limited`.
+ * `bad_credentials`. The caller limits attempts.
  */
 export async function signInStaff(
   service: Deps,
@@ -100,35 +99,41 @@ export async function signInStaff(
 ): Promise<{ readonly cookie: string }> {
   const found = await findStaffByEmail(service.db, parseEmail(form.email)?.key ?? '');
   const matches = await service.passwords.verify(form.password, found?.password_hash ?? null);
-  if (!found?.password_hash || found.disabled_at) refuseSignIn();
-  return await commitThenThrow(service.db, async (tx) => {
+  if (!found?.password_hash || !matches) refuseSignIn();
+  return await service.db.transaction(async (tx) => {
     const row = await lockStaff(tx, found.id);
-    if (!row || row.disabled_at || row.password_hash !== found.password_hash) return signInFailure();
-    const hourAgo = new Date(atMs - HOUR_MS);
-    const waitS = lockoutS(row, hourAgo);
-    if (waitS > 0) return new Failure('rate_limited', { retry_after_s: waitS });
-    const after = row.totp_last_step;
-    const step = matches ? findStep(openSecret(service, row), form.totp, { atMs, after }) : undefined;
-    if (step === undefined || !(await consumeStaffStep(tx, row.id, step))) {
-      await recordStaffFailure(tx, row.id, new Date(atMs), hourAgo);
-      return signInFailure();
-    }
+    if (!row || row.disabled_at || row.password_hash !== found.password_hash) refuseSignIn();
+    if (!(await consumeCode(tx, service, row, { code: form.totp, atMs }))) refuseSignIn();
     return await openSession(tx, visitor, row.id, service.clock.now());
   });
 }
 
-function signInFailure(): Failure {
-  return new Failure('bad_credentials', {}, 'The email, password, or one-time code is incorrect.');
-}
-
 function refuseSignIn(): never {
-  throw signInFailure();
+  fail('bad_credentials', {}, 'The email, password, or one-time code is incorrect.');
 }
 
-/** Returns the seconds until the next attempt; 0: now. */
-function lockoutS({ failures, failures_since: since }: StaffRow, hourAgo: Date): number {
-  if (since === null || since <= hourAgo || failures < STAFF_LIMITS.failuresPerHour) return 0;
-  return Math.ceil((since.getTime() - hourAgo.getTime()) / SECOND_MS);
+/** Consumes a code of a person, before they create something that lasts. Fails with `bad_code`. */
+export async function requireStaffCode(
+  service: Pick<Service, 'db' | 'keys'>,
+  staffId: string,
+  code: string,
+  atMs = Date.now(),
+): Promise<void> {
+  await service.db.transaction(async (tx) => {
+    const row = (await lockStaff(tx, staffId)) ?? fail('auth_required');
+    if (!(await consumeCode(tx, service, row, { code, atMs }))) throw badCodeFailure();
+  });
+}
+
+/** Returns false for a code that is wrong or was used. */
+async function consumeCode(
+  tx: Sql,
+  service: Pick<Service, 'keys'>,
+  row: StaffRow,
+  { code, atMs }: { readonly code: string; readonly atMs: number },
+): Promise<boolean> {
+  const step = findStep(openSecret(service, row), code, { atMs, after: row.totp_last_step });
+  return step !== undefined && (await consumeStaffStep(tx, row.id, step));
 }
 
 async function openSession(

@@ -2,7 +2,7 @@
 import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { formatId, newId, newSecretToken, parseId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
-import { formatRfc3339 } from '../../kernel/time.ts';
+import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
 import { STAFF_LIMITS, type StaffRole } from '../../spec/staff.ts';
 import {
   deleteStaffToken,
@@ -28,7 +28,7 @@ export interface StaffTokenView {
   readonly name: string;
   readonly role: StaffRole;
   readonly created_at: string;
-  readonly expires_at: string | null;
+  readonly expires_at: string;
   readonly last_used_at: string | null;
 }
 
@@ -42,10 +42,7 @@ export async function createStaffToken(
   const max = STAFF_LIMITS.nameMaxChars;
   if (name === '' || /\p{C}/u.test(name)) invalidRequest([{ field: 'name', issue: 'required' }]);
   if ([...name].length > max) invalidRequest([{ field: 'name', issue: 'max_length', max }]);
-  const role = requireRole(order.role ?? actor.role);
-  if (actor.role !== 'owner' && role !== actor.role && role !== 'read_only') {
-    fail('forbidden_scope', { field: 'role' }, 'A token can have your own role or Read-only.');
-  }
+  const role = requireTokenRole(actor, order.role);
   const now = service.clock.now();
   const expiresAt = readExpiry(order.expires_at ?? null, now);
   const token = `${service.settings.tokenPrefix}_staff_${newSecretToken(TOKEN_BYTES)}`;
@@ -70,13 +67,20 @@ export async function createStaffToken(
   return { ...toView(row), token };
 }
 
-function readExpiry(text: string | null, now: Date): Date | null {
-  if (text === null || text === '') return null;
+/** The role of a new token: the person's own unless given. Fails with `forbidden_scope`. */
+export function requireTokenRole(actor: Pick<TokenOwner, 'role'>, text: string = actor.role): StaffRole {
+  const role = requireRole(text);
+  if (actor.role === 'owner' || role === actor.role || role === 'read_only') return role;
+  return fail('forbidden_scope', { field: 'role' }, 'A token can have your own role or Read-only.');
+}
+
+function readExpiry(text: string | null, now: Date): Date {
+  const latest = new Date(now.getTime() + STAFF_LIMITS.tokenMaxDays * DAY_MS);
+  if (text === null || text === '') return latest;
   const time = new Date(text);
-  if (!(time > now)) {
-    invalidRequest([{ field: 'expires_at', issue: 'invalid_value' }], 'Enter a time in the future.');
-  }
-  return time;
+  if (time > now && time <= latest) return time;
+  const message = `Enter a time within the next ${STAFF_LIMITS.tokenMaxDays} days.`;
+  return invalidRequest([{ field: 'expires_at', issue: 'invalid_value' }], message);
 }
 
 /** Newest first. */
@@ -101,7 +105,7 @@ function toView(row: StaffTokenRow): StaffTokenView {
     name: row.name,
     role: row.role,
     created_at: formatRfc3339(row.created_at),
-    expires_at: row.expires_at && formatRfc3339(row.expires_at),
+    expires_at: formatRfc3339(row.expires_at),
     last_used_at: row.last_used_at && formatRfc3339(row.last_used_at),
   };
 }

@@ -20,17 +20,26 @@ export interface TopupQuery {
   readonly customer?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
+  /** `top_…`: only older top-ups. */
+  readonly before?: string;
   readonly limit: number;
 }
 
 /** Returns the newest `limit` top-ups, and whether there are more. Fails for an unknown customer. */
 export async function listTopupsForOperator(
   { db }: Deps,
-  { customer, limit, ...query }: TopupQuery,
+  { customer, before, limit, ...query }: TopupQuery,
 ): Promise<{ readonly topups: readonly OperatorTopupRow[]; readonly more: boolean }> {
   const owner = customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id };
-  const found = await listOperatorTopups(db, { ...query, ...owner }, limit + 1);
+  const found = await listOperatorTopups(db, { ...query, ...owner, ...olderThan(before) }, limit + 1);
   return { topups: found.slice(0, limit), more: found.length > limit };
+}
+
+function olderThan(before: string | undefined): { readonly beforeId?: string } {
+  if (before === undefined) return {};
+  const id = parseId('topup', before);
+  if (id === undefined) throw new OperatorError('before must be the id of a top-up, top_…');
+  return { beforeId: id };
 }
 
 export interface OperatorTopup {

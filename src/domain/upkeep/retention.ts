@@ -24,6 +24,9 @@ const BATCH = 500;
 export const RETENTION = {
   audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
   staffLog: { purge: PURGES.staffLog, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
+  staffSessions: { purge: PURGES.staffSessions, keepMs: 0, batch: BATCH },
+  staffTokens: { purge: PURGES.staffTokens, keepMs: 0, batch: BATCH },
+  staff: { purge: PURGES.staff, keepMs: 0, batch: BATCH },
   deliveries: { purge: PURGES.deliveries, keepMs: LIMITS.deliveryRetentionDays * DAY_MS, batch: BATCH },
   events: { purge: PURGES.events, keepMs: LIMITS.eventRetentionDays * DAY_MS, batch: BATCH },
   idempotency: {

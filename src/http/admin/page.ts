@@ -44,7 +44,11 @@ export interface OperationForm {
 /** A form about the session itself. */
 export interface SessionForm {
   readonly run: (
-    call: { readonly edge: AdminEdge; readonly visitor: string; readonly staff: () => StaffActor },
+    call: Pick<ConsoleContext, 'edge' | 'read' | 'staff'> & {
+      readonly visitor: string;
+      /** The address of the visitor, for limits only. */
+      readonly address: string;
+    },
     form: Form,
   ) => Promise<ConsoleResult>;
 }

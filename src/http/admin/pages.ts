@@ -16,6 +16,7 @@ import { type ConsoleNotice, consoleNotice } from '../../panel/staff/notices.ts'
 import { PANEL_FIELDS, PANEL_QUERY } from '../../spec/paths.ts';
 import { mayPerform, ROLE_NAMES } from '../../spec/staff.ts';
 import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from '../admission/csrf.ts';
+import { clientAddress } from '../client-address.ts';
 import { logFault, toFailure } from '../errors.ts';
 import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
@@ -44,6 +45,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
 
 const COOKIE = 'skerry_staff';
 const ONCE_BYTES = 16;
+const KEY_MAX_CHARS = 200;
 
 /** One request for a page, with its sender. */
 interface Visit {
@@ -126,27 +128,39 @@ async function submit(visit: Visit, page: ConsolePage): Promise<FastifyReply> {
 
 async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<ConsoleResult> {
   const { edge, request, visitor } = visit;
-  const staff = () => visit.staff ?? fail('auth_required');
-  if ('run' in form) return await form.run({ edge, visitor, staff }, body);
+  const { staff, read } = pageContext(visit, newForms(visit), null);
+  const address = clientAddress(request);
+  if ('run' in form) return await form.run({ edge, visitor, address, staff, read }, body);
   const params = request.params as PageIds;
   const reason = field(body, 'reason');
   const answer = await runAdmin(edge, adminRouteOf(form.operation), staff(), {
     params: form.params?.(body, params) ?? params,
     query: {},
     body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
-    submission: `form:${field(body, PANEL_FIELDS.idempotencyKey)}`,
+    submission: submissionOf(body),
   });
   return form.done((answer ?? {}) as never, params);
 }
 
-/** Shows the page again with the previous input and its errors. */
+/** Several forms of a page share the key of its rendering. */
+function submissionOf(body: Form): string {
+  const names = [PANEL_FIELDS.form, PANEL_FIELDS.key, PANEL_FIELDS.idempotencyKey];
+  return `form:${JSON.stringify(names.map((name) => field(body, name).slice(0, KEY_MAX_CHARS)))}`;
+}
+
+/** Shows the page again with the previous input and its errors. A second click is not an error. */
 async function sendRefused(visit: Visit, page: ConsolePage, error: unknown): Promise<FastifyReply> {
   const { edge, request } = visit;
   const failure = toFailure(edge, error);
   logFault(edge, error, failure, request.id);
+  if (failure.code === 'auth_required') return redirectToSignIn(visit, 'session_over');
+  if (failure.extras.repeated === true) return redirect(visit.reply, withNotice(pathOf(request), 'repeated'));
   const input = request.body instanceof Map ? (request.body as Form) : new Map<string, string>();
   const forms = withFormErrors(newForms(visit), failure, input);
-  return await sendPage(visit, page, forms, null, httpStatus(failure));
+  // After a fault, the act may be done: the same form must not do it again.
+  const isUnknown = failure.code === 'internal' || failure.code === 'maintenance';
+  const submissionKey = isUnknown ? field(input, PANEL_FIELDS.idempotencyKey) : forms.submissionKey;
+  return await sendPage(visit, page, { ...forms, submissionKey }, null, httpStatus(failure));
 }
 
 async function sendPage(
@@ -241,12 +255,16 @@ function redirect(reply: FastifyReply, path: string): FastifyReply {
 }
 
 function redirectToSignIn({ request, reply }: Visit, notice?: ConsoleNotice): FastifyReply {
-  const next = request.method === 'GET' ? request.url : '';
+  const next = request.method === 'GET' ? request.url : pathOf(request).replace(CONSOLE_PATHS.signOut, '/');
   const path =
     next === '' || next === '/'
       ? CONSOLE_PATHS.signIn
       : `${CONSOLE_PATHS.signIn}?next=${encodeURIComponent(next)}`;
   return redirect(reply, withNotice(path, notice));
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?')[0] ?? '/';
 }
 
 function withNotice(path: string, notice: ConsoleNotice | undefined): string {

@@ -1,6 +1,7 @@
 /** The description of an operation of staff over HTTP. The endpoint and the console's forms both run it. */
 import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
+import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import type { StaffOperation } from '../../spec/staff.ts';
 import type { SiteSettings } from '../settings.ts';
@@ -9,6 +10,7 @@ import type { PathParams } from '../v1/route.ts';
 /** The dependencies of the operator's listener. */
 export interface AdminEdge {
   readonly service: Service;
+  readonly attempts: AttemptCounter;
   readonly settings: {
     /** The public URL of the console; null: as it listens. `https:` makes the cookie Secure. */
     readonly baseUrl: string | null;

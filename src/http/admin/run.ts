@@ -2,6 +2,7 @@
 import { type TObject, Type } from 'typebox';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
+import { findTarget as findNamed, type TargetKind } from '../../domain/staff/target.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
 import { STAFF_LIMITS, STAFF_OPERATIONS } from '../../spec/staff.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
@@ -43,6 +44,24 @@ function prepare(route: AdminRoute): Prepared {
   return fresh;
 }
 
+const TARGETS: Readonly<Record<string, TargetKind>> = {
+  customers: 'customer',
+  servers: 'server',
+  topups: 'topup',
+  staff: 'staff',
+  staff_tokens: 'staffToken',
+};
+
+/** The log names a resource by its id. The path may name it by an address. */
+async function findTarget(
+  service: AdminEdge['service'],
+  { path }: AdminRoute,
+  { id }: AdminInput['params'],
+): Promise<string | null> {
+  const kind = TARGETS[path.split('/')[1] ?? ''];
+  return id === undefined || kind === undefined ? null : await findNamed(service, kind, id);
+}
+
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
   { service }: AdminEdge,
@@ -54,10 +73,11 @@ export async function runAdmin(
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  const { reason } = sent as { readonly reason?: unknown };
+  const { reason, code: _, ...details } = sent as { readonly reason?: unknown; readonly code?: unknown };
   const act = {
     operation: route.id,
-    target: input.params.id ?? null,
+    target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
+    details,
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };

@@ -4,6 +4,7 @@
  */
 import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance } from 'fastify';
+import { SharedAttempts } from '../../domain/sessions/attempts.ts';
 import { formatId, newId } from '../../kernel/ids.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -13,7 +14,9 @@ import { registerAdminApi } from './api.ts';
 import { registerConsole } from './pages.ts';
 import type { AdminEdge } from './route.ts';
 
-export interface AdminOptions extends AdminEdge {
+export interface AdminOptions extends Omit<AdminEdge, 'attempts'> {
+  /** As for customers: proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly string[];
   /** Receives one line per request. Defaults to the service's log. */
   readonly requestLog?: Logger;
   /** For each request. Defaults to those of `spec/limits.ts`. */
@@ -28,13 +31,16 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Builds the server, ready to `listen`. */
-export function buildAdminServer({ requestLog, timeouts, ...edge }: AdminOptions): FastifyInstance {
+export function buildAdminServer(options: AdminOptions): FastifyInstance {
+  const { requestLog, timeouts, trustedProxies, ...given } = options;
+  const edge = { ...given, attempts: new SharedAttempts(given.service) };
   const { service, settings } = edge;
   const log = requestLog ?? service.log;
   const app = fastify({
     genReqId: () => formatId('request', newId(service.clock.now())),
     return503OnClosing: false,
     bodyLimit: LIMITS.formBodyMaxBytes,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
   });

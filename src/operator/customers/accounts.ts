@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type CustomerQuery, listCustomersForOperator } from '../../domain/customers/find.ts';
 import { creditCustomer, freezeCustomer } from '../../domain/customers/operator.ts';
 import { disableTotpByOperator } from '../../domain/customers/totp.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatCents } from '../../kernel/money.ts';
 import type { OperatorContext } from '../context.ts';
 import { formatMoreHint, printTable } from '../format/table.ts';
@@ -19,7 +20,12 @@ export function addCustomers(program: Command, context: OperatorContext): void {
     .description('Add to a customer’s balance; every call credits the amount again')
     .action(async (email: string, amountUsd: string, { reason }: { reason: string }) => {
       const { service } = await resources.service();
-      const { amountCents, balanceAfterCents } = await creditCustomer(service, { email, amountUsd, reason });
+      const { amountCents, balanceAfterCents } = await recordCommandOn(
+        service,
+        'customers.credit',
+        { kind: 'customer', name: email, reason },
+        () => creditCustomer(service, { email, amountUsd, reason }),
+      );
       terminal.out(
         `credited ${formatCents(amountCents)} USD; the balance is ${formatCents(balanceAfterCents)} USD`,
       );
@@ -36,7 +42,10 @@ export function addCustomers(program: Command, context: OperatorContext): void {
       .description(frozen ? 'Make an account read-only' : 'Lift the freeze of an account')
       .action(async (email: string) => {
         const { service } = await resources.service();
-        const changed = await freezeCustomer(service, email, frozen);
+        const operation = frozen ? 'customers.freeze' : 'customers.unfreeze';
+        const changed = await recordCommandOn(service, operation, { kind: 'customer', name: email }, () =>
+          freezeCustomer(service, email, frozen),
+        );
         terminal.out(`the account is ${frozen ? 'frozen' : 'not frozen'}${changed ? '' : ' (unchanged)'}`);
       });
   }
@@ -46,7 +55,10 @@ export function addCustomers(program: Command, context: OperatorContext): void {
     .description('Turn off one-time codes for a customer who lost both phone and recovery code')
     .action(async (email: string) => {
       const { service } = await resources.service();
-      const changed = await disableTotpByOperator(service, email);
+      const target = { kind: 'customer', name: email } as const;
+      const changed = await recordCommandOn(service, 'customers.disable_totp', target, () =>
+        disableTotpByOperator(service, email),
+      );
       terminal.out(`one-time codes are off${changed ? '; the customer is notified' : ' (unchanged)'}`);
     });
   addCustomerData(customers, context);

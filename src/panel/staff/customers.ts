@@ -1,9 +1,9 @@
 /** Customers as staff see them. */
 import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
-import { Fields, type FormContext } from '../parts/form.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
-import { actForm, counted, filterField, filterForm, nothingFound, reasonField } from './parts.ts';
+import { actForm, counted, filterField, nothingFound, reasonField } from './parts.ts';
 
 export interface CustomerItem {
   readonly id: string;
@@ -51,6 +51,7 @@ function stateOf({ frozen, deleting }: { frozen: boolean; deleting: boolean }): 
 }
 
 export function customersView(data: {
+  readonly forms: FormContext;
   readonly search: string;
   readonly customers: readonly CustomerItem[];
   /** The path of the next page; null on the last one. */
@@ -66,9 +67,11 @@ export function customersView(data: {
   return {
     title: 'Customers',
     section: 'customers',
-    body: html`${filterForm(
-      CONSOLE_PATHS.customers,
-      filterField('search', 'Email, ID, server, address, order, or transaction', data.search),
+    body: html`${form(
+      data.forms,
+      { name: 'find', class: 'filters row' },
+      html`${filterField('search', 'Email, ID, server, address, order, or transaction', data.search)}
+<button class="plain">Find</button>`,
     )}
 ${
   rows.length === 0

@@ -84,12 +84,12 @@ export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
 <link rel="stylesheet" href="${assets.style}">
 <script src="${assets.script}" defer></script>
 </head>
-<body${staff && new Html(' class="inside"')}>
+<body${staff && new Html(' class="inside"')} data-shortcuts="off">
 <a class="skip" href="#content">Skip to content</a>
 <header class="masthead">
 <a class="brand" href="${CONSOLE_PATHS.overview}">${site}</a> <span class="badge">console</span>
 ${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
-${staff && html`<div class="here">${searchForm()}</div>`}
+${staff && html`<div class="here">${searchForm(forms)}</div>`}
 </header>
 ${staff && navigation(view.section, staff, forms)}
 <main id="content" tabindex="-1">
@@ -103,12 +103,13 @@ ${view.body}
 `.text;
 }
 
-function searchForm(): Html {
-  return html`<form class="find no-print" method="get" action="${CONSOLE_PATHS.customers}" role="search">
-<label class="unseen" for="search">Find a customer</label>
+/** A POST: what is searched for may be an IP address, which no URL has. */
+function searchForm(forms: FormContext): Html {
+  const field = html`<label class="unseen" for="search">Find a customer</label>
 <input id="search" name="search" type="search" maxlength="255" placeholder="Find a customer"
 autocomplete="off">
-<button class="plain">Find</button></form>`;
+<button class="plain">Find</button>`;
+  return form(forms, { name: 'find', action: CONSOLE_PATHS.customers, class: 'find no-print' }, field);
 }
 
 function navigation(

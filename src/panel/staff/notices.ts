@@ -9,6 +9,8 @@ const NOTICES = {
   server_held: 'The server is under a legal hold.',
   server_released: 'The server was released.',
   mail_changed: 'The rule for outbound SMTP changed.',
+  repeated: 'The form was sent twice, and was done once. See the staff log.',
+  not_found: 'No customer was found.',
   released: 'The withheld payments were credited.',
   role_changed: 'The role changed. The person signs in again.',
   disabled: 'The person no longer has access.',

@@ -93,8 +93,8 @@ ${fields.select('role', 'Role', { value: person.role, choices: roles })}`,
     )}
 ${actForm(
   forms,
-  { name: 'end_sessions', title: 'End the sessions', button: 'End sessions' },
-  html`<p>The person can sign in again.</p>`,
+  { name: 'end_sessions', title: 'End the sessions and API tokens', button: 'End sessions' },
+  html`<p>API tokens stop working, too. The person can sign in again.</p>`,
 )}
 ${actForm(
   forms,
@@ -124,7 +124,7 @@ export interface StaffTokenItem {
   readonly name: string;
   readonly role: string;
   readonly created_at: string;
-  readonly expires_at: string | null;
+  readonly expires_at: string;
   readonly last_used_at: string | null;
 }
 
@@ -143,7 +143,7 @@ export function staffTokensView(data: {
     row.name,
     names.get(row.role) ?? row.role,
     time(row.created_at),
-    row.expires_at ? time(row.expires_at) : 'never',
+    time(row.expires_at),
     time(row.last_used_at),
     form(forms, { name: 'revoke', key: row.id }, html`<button class="danger">Revoke</button>`),
   ]);
@@ -172,7 +172,13 @@ ${section(
     { name: 'create' },
     html`${fields.text('name', 'Name', { required: true, maxLength: 80 })}
 ${fields.select('role', 'Role', { value: data.role, choices: data.roles })}
-${fields.text('expires_at', 'Expires', { type: 'date', hint: 'At 00:00 UTC. Empty: never.' })}
+${fields.text('expires_at', 'Expires', { type: 'date', hint: 'At 00:00 UTC. Empty: in a year.' })}
+${fields.text('code', 'One-time code', {
+  required: true,
+  autocomplete: 'one-time-code',
+  inputmode: 'numeric',
+  size: 12,
+})}
 <button>Create token</button>`,
   ),
 )}`,

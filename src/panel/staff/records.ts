@@ -46,9 +46,16 @@ export interface StaffLogItem {
   readonly operation: string;
   readonly target: string | null;
   readonly reason: string | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
   readonly result: string;
   readonly fault: string | null;
   readonly created_at: string;
+}
+
+/** `role: finance, name: Ann`. */
+function describeDetails(details: StaffLogItem['details']): string {
+  const members = Object.entries(details ?? {}).map(([name, value]) => `${name}: ${String(value)}`);
+  return members.join(', ') || '–';
 }
 
 export function staffLogView(data: {
@@ -62,6 +69,7 @@ export function staffLogView(data: {
     row.email ?? (row.surface === 'command' ? 'command line' : 'deleted'),
     html`<code>${row.operation}</code>`,
     row.target ?? '–',
+    describeDetails(row.details),
     html`${row.result}${row.fault && html` (${row.fault})`}`,
     row.reason ?? '–',
   ]);
@@ -81,7 +89,7 @@ ${
     ? nothingFound('entries')
     : table({
         caption: 'Acts of staff, newest first',
-        columns: ['Time', 'Who', 'Operation', 'Target', 'Result', 'Reason'],
+        columns: ['Time', 'Who', 'Operation', 'Target', 'Details', 'Result', 'Reason'],
         rows,
       })
 }
@@ -90,6 +98,7 @@ ${data.next && html`<p>${buttonLink('Older entries', data.next, 'plain')}</p>`}`
 }
 
 export interface AuditItem {
+  readonly id: string;
   readonly customer: string | null;
   readonly action: string;
   readonly resource: string | null;
@@ -104,7 +113,8 @@ export interface AuditItem {
 export function auditView(data: {
   readonly filter: { readonly customer: string; readonly action: string; readonly resource: string };
   readonly events: readonly AuditItem[];
-  readonly hasMore: boolean;
+  /** The path of the next page; null on the last one. */
+  readonly next: string | null;
 }): ConsoleView {
   const { filter } = data;
   const rows = data.events.map((row) => [
@@ -137,6 +147,6 @@ ${
         rows,
       })
 }
-${data.hasMore && html`<p class="soft">Only the newest entries are shown. Filter to see others.</p>`}`,
+${data.next && html`<p>${buttonLink('Older entries', data.next, 'plain')}</p>`}`,
   };
 }

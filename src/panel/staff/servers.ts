@@ -1,5 +1,5 @@
 /** Servers as staff see them. */
-import { detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
@@ -62,7 +62,8 @@ export function serversView(data: {
   };
   readonly statuses: readonly string[];
   readonly servers: readonly StaffServer[];
-  readonly hasMore: boolean;
+  /** The path of the next page; null on the last one. */
+  readonly next: string | null;
 }): ConsoleView {
   const { filter } = data;
   const rows = data.servers.map((row) => [
@@ -96,7 +97,7 @@ ${
         rows,
       })
 }
-${data.hasMore && html`<p class="soft">Only the newest servers are shown. Filter to see others.</p>`}`,
+${data.next && html`<p>${buttonLink('Older servers', data.next, 'plain')}</p>`}`,
   };
 }
 
@@ -151,7 +152,6 @@ function operationNote({ operation }: StaffServer): Html | null {
 function acts({ forms, server, may }: Parameters<typeof serverView>[0]): Html | null {
   const freeze = new Fields(forms, 'freeze');
   const hold = new Fields(forms, 'hold');
-  const isLocked = server.frozen_at !== null || server.hold_order !== null;
   const shown = [
     may.freeze &&
       actForm(
@@ -174,26 +174,22 @@ ${hold.text('order', 'Legal order', {
 ${reasonField(hold)}`,
       ),
     may.freeze &&
-      isLocked &&
+      server.frozen_at !== null &&
       actForm(
         forms,
-        { name: 'release', title: 'Release the server', button: 'Release' },
-        releaseFields(forms, server),
+        { name: 'release', title: 'Lift the freeze', button: 'Lift freeze' },
+        reasonField(new Fields(forms, 'release')),
+      ),
+    may.hold &&
+      server.hold_order !== null &&
+      actForm(
+        forms,
+        { name: 'release_hold', title: 'Lift the legal hold', button: 'Lift hold' },
+        reasonField(new Fields(forms, 'release_hold')),
       ),
     may.setMail && mailForm(forms, server),
   ];
   return shown.some(Boolean) ? section('Actions', shown) : null;
-}
-
-function releaseFields(forms: FormContext, { frozen_at, hold_order }: StaffServer): Html {
-  const fields = new Fields(forms, 'release');
-  const choices = [
-    ...(frozen_at ? ([['freeze', 'The freeze']] as const) : []),
-    ...(hold_order ? ([['hold', 'The legal hold']] as const) : []),
-    ...(frozen_at && hold_order ? ([['both', 'Both']] as const) : []),
-  ];
-  return html`${fields.select('lift', 'Lift', { choices })}
-${reasonField(fields)}`;
 }
 
 function mailForm(forms: FormContext, { mail_allowed: isAllowed }: StaffServer): Html {

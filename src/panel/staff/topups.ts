@@ -1,5 +1,5 @@
 /** Top-ups as staff see them. */
-import { detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
@@ -55,7 +55,8 @@ export function topupsView(data: {
   readonly statuses: readonly string[];
   readonly coins: readonly string[];
   readonly topups: readonly StaffTopup[];
-  readonly hasMore: boolean;
+  /** The path of the next page; null on the last one. */
+  readonly next: string | null;
 }): ConsoleView {
   const { filter } = data;
   const rows = data.topups.map((row) => [
@@ -96,7 +97,7 @@ ${
         rows,
       })
 }
-${data.hasMore && html`<p class="soft">Only the newest top-ups are shown. Filter to see others.</p>`}`,
+${data.next && html`<p>${buttonLink('Older top-ups', data.next, 'plain')}</p>`}`,
   };
 }
 

@@ -8,8 +8,6 @@ create table staff (
   password_hash   text,
   totp_sealed     text,
   totp_last_step  bigint not null default 0,
-  failures        integer not null default 0,
-  failures_since  timestamptz,
   invite_digest   bytea unique,
   invite_until    timestamptz,
   created_at      timestamptz not null,
@@ -33,7 +31,7 @@ create table staff_tokens (
   digest       bytea not null unique,
   role         text not null,
   created_at   timestamptz not null,
-  expires_at   timestamptz,
+  expires_at   timestamptz not null,
   last_used_at timestamptz
 );
 create index on staff_tokens (staff_id);
@@ -45,8 +43,11 @@ create table staff_log (
   staff_id    uuid references staff on delete set null,
   surface     text not null check (surface in ('console', 'api', 'command')),
   operation   text not null,
+  -- A public id, or the name of a person in a command.
   target      text,
   reason      text,
+  -- The input without the reason and without secrets.
+  details     jsonb,
   submission  text,
   result      text not null default 'started' check (result in ('started', 'ok', 'error', 'denied')),
   fault       text,

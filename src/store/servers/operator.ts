@@ -63,6 +63,8 @@ export interface OperatorServerFilter {
   readonly host?: string;
   readonly frozen?: true;
   readonly held?: true;
+  /** Only older servers than this one. */
+  readonly beforeId?: string;
 }
 
 const CONDITIONS = {
@@ -72,6 +74,7 @@ const CONDITIONS = {
   host: 'coalesce(h.name, m.name) = $host',
   frozen: 's.frozen_at is not null',
   held: 's.hold_order is not null',
+  beforeId: 's.id < $beforeId',
 };
 
 /**

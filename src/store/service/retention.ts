@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { STAFF_LIMITS } from '../../spec/staff.ts';
 
 /** A table whose old rows are deleted. */
 export interface Purge {
@@ -23,6 +24,26 @@ const NOW = '$4::timestamptz';
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
   staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
+  staffSessions: {
+    table: 'staff_sessions',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `(aged.created_at <= ${NOW} - interval '${STAFF_LIMITS.sessionMaxHours} hours'
+      or aged.seen_at <= ${NOW} - interval '${STAFF_LIMITS.sessionIdleMinutes} minutes')`,
+  },
+  staffTokens: {
+    table: 'staff_tokens',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `aged.expires_at <= ${NOW}`,
+  },
+  // The log names them as long as its entries are kept.
+  staff: {
+    table: 'staff',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `aged.disabled_at <= ${NOW} - interval '${STAFF_LIMITS.logRetentionDays} days'`,
+  },
   // Keep a delivery that is still to be sent, however old it is.
   deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
   // Delete only events that were numbered (so their deliveries exist) and that no kept delivery refers to.

@@ -53,9 +53,20 @@ export async function deleteStaffSession(tx: Sql, id: string): Promise<void> {
   await tx.run('delete from staff_sessions where id = $1', [id]);
 }
 
-/** Returns how many ended. */
-export async function deleteStaffSessions(tx: Sql, staffId: string): Promise<number> {
-  return await tx.run('delete from staff_sessions where staff_id = $1', [staffId]);
+/** Deletes the sessions and the API tokens of a person. Returns how many there were. */
+export async function deleteStaffAccess(
+  tx: Sql,
+  staffId: string,
+): Promise<{ readonly sessions: number; readonly tokens: number }> {
+  return {
+    sessions: await tx.run('delete from staff_sessions where staff_id = $1', [staffId]),
+    tokens: await tx.run('delete from staff_tokens where staff_id = $1', [staffId]),
+  };
+}
+
+/** After a change of the role. Tokens keep working, with the rights that both roles have. */
+export async function deleteStaffSessions(tx: Sql, staffId: string): Promise<void> {
+  await tx.run('delete from staff_sessions where staff_id = $1', [staffId]);
 }
 
 /** Deletes expired sessions of everyone, and the person's oldest above `keep`. */
@@ -79,7 +90,7 @@ export interface StaffTokenRow {
   readonly name: string;
   readonly role: StaffRole;
   readonly created_at: Date;
-  readonly expires_at: Date | null;
+  readonly expires_at: Date;
   readonly last_used_at: Date | null;
 }
 
@@ -91,7 +102,7 @@ export async function insertStaffToken(
     readonly name: string;
     readonly digest: Buffer;
     readonly role: StaffRole;
-    readonly expiresAt: Date | null;
+    readonly expiresAt: Date;
     readonly now: Date;
   },
 ): Promise<void> {
@@ -112,7 +123,7 @@ export async function findStaffToken(
     `select null::uuid as session_id, t.id as token_id, s.id as staff_id, s.email, s.name, s.role,
             t.role as token_role, t.last_used_at as seen_at
        from staff_tokens t join staff s on s.id = t.staff_id
-      where t.digest = $1 and (t.expires_at is null or t.expires_at > $2) and s.disabled_at is null`,
+      where t.digest = $1 and t.expires_at > $2 and s.disabled_at is null and s.password_hash is not null`,
     [digest, now],
   );
 }

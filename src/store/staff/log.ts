@@ -12,6 +12,8 @@ export interface StaffLogRow {
   readonly operation: string;
   readonly target: string | null;
   readonly reason: string | null;
+  /** The input without the reason and without secrets. */
+  readonly details: object | null;
   readonly result: 'started' | 'ok' | 'error' | 'denied';
   readonly fault: string | null;
   readonly request_id: string;
@@ -25,6 +27,7 @@ export interface NewStaffLogEntry {
   readonly operation: string;
   readonly target: string | null;
   readonly reason: string | null;
+  readonly details: object | null;
   /** Unique for a person; null: the request cannot be repeated. */
   readonly submission: string | null;
   readonly result: StaffLogRow['result'];
@@ -36,8 +39,9 @@ export interface NewStaffLogEntry {
 export async function insertStaffLog(tx: Sql, row: NewStaffLogEntry): Promise<boolean> {
   const inserted = await tx.run(
     `insert into staff_log
-       (id, staff_id, surface, operation, target, reason, submission, result, request_id, created_at)
-     values ($id, $staffId, $surface, $operation, $target, $reason, $submission, $result, $requestId, $now)
+       (id, staff_id, surface, operation, target, reason, details, submission, result, request_id, created_at)
+     values ($id, $staffId, $surface, $operation, $target, $reason, $details, $submission, $result,
+             $requestId, $now)
      on conflict (staff_id, submission) do nothing`,
     row,
   );
@@ -81,8 +85,8 @@ const CONDITIONS = {
 /** Newest first. */
 export async function listStaffLog(tx: Sql, filter: StaffLogFilter, limit: number): Promise<StaffLogRow[]> {
   return await tx.rows<StaffLogRow>(
-    `select l.id, l.staff_id, s.email, l.surface, l.operation, l.target, l.reason, l.result, l.fault,
-            l.request_id, l.created_at
+    `select l.id, l.staff_id, s.email, l.surface, l.operation, l.target, l.reason, l.details, l.result,
+            l.fault, l.request_id, l.created_at
        from staff_log l left join staff s on s.id = l.staff_id
       where ${conditionsFor(filter, CONDITIONS)} order by l.id desc limit $limit`,
     { ...filter, limit },

@@ -11,8 +11,6 @@ export interface StaffRow {
   readonly password_hash: string | null;
   readonly totp_sealed: string | null;
   readonly totp_last_step: number;
-  readonly failures: number;
-  readonly failures_since: Date | null;
   readonly invite_until: Date | null;
   readonly created_at: Date;
   readonly joined_at: Date | null;
@@ -20,7 +18,7 @@ export interface StaffRow {
 }
 
 const COLUMNS = `id, email, name, role, password_hash, totp_sealed, totp_last_step::float8 as totp_last_step,
-  failures, failures_since, invite_until, created_at, joined_at, disabled_at`;
+  invite_until, created_at, joined_at, disabled_at`;
 
 export interface NewInvitation {
   readonly id: string;
@@ -50,8 +48,8 @@ export async function insertStaff(tx: Sql, row: NewInvitation): Promise<boolean>
 export async function renewInvitation(tx: Sql, row: Omit<NewInvitation, 'email' | 'emailKey' | 'now'>) {
   await tx.run(
     `update staff set name = $name, role = $role, totp_sealed = $totpSealed, totp_last_step = 0,
-            password_hash = null, failures = 0, failures_since = null, disabled_at = null, joined_at = null,
-            invite_digest = $digest, invite_until = $until
+            password_hash = null, disabled_at = null, joined_at = null, invite_digest = $digest,
+            invite_until = $until
       where id = $id`,
     row,
   );
@@ -101,12 +99,14 @@ export async function setStaffRole(tx: Sql, id: string, role: StaffRole): Promis
   await tx.run('update staff set role = $2 where id = $1', [id, role]);
 }
 
-/** Ends an invitation, too. */
+/** Ends an invitation, too, and forgets the credentials. */
 export async function disableStaff(tx: Sql, id: string, now: Date): Promise<void> {
-  await tx.run('update staff set disabled_at = $2, invite_digest = null, invite_until = null where id = $1', [
-    id,
-    now,
-  ]);
+  await tx.run(
+    `update staff set disabled_at = coalesce(disabled_at, $2), password_hash = null, totp_sealed = null,
+            invite_digest = null, invite_until = null
+      where id = $1`,
+    [id, now],
+  );
 }
 
 /** Returns false when the code of this step was used. */
@@ -116,17 +116,6 @@ export async function consumeStaffStep(tx: Sql, id: string, step: number): Promi
     step,
   ]);
   return used === 1;
-}
-
-/** Counts a wrong password or code at `at`. A count that began before `since` starts over. Real time. */
-export async function recordStaffFailure(tx: Sql, id: string, at: Date, since: Date): Promise<void> {
-  await tx.run(
-    `update staff
-        set failures = case when failures_since > $3 then failures + 1 else 1 end,
-            failures_since = case when failures_since > $3 then failures_since else $2::timestamptz end
-      where id = $1`,
-    [id, at, since],
-  );
 }
 
 /** Newest first. */

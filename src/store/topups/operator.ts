@@ -54,12 +54,15 @@ export interface OperatorTopupFilter {
   readonly customerId?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
+  /** Only older top-ups than this one. */
+  readonly beforeId?: string;
 }
 
 const CONDITIONS = {
   customerId: 't.customer_id = $customerId',
   status: 't.status = $status',
   coin: 't.coin = $coin',
+  beforeId: 't.id < $beforeId',
 };
 
 /**

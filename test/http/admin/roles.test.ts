@@ -11,11 +11,10 @@ const BODIES: Readonly<Record<string, object>> = {
   'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
-  'servers.release': { lift: 'both' },
   'servers.set_mail': { allowed: true },
   'staff.invite': { email: 'new@host.example', name: 'New', role: 'support' },
   'staff.set_role': { role: 'support' },
-  'staff_tokens.create': { name: 'another' },
+  'staff_tokens.create': { name: 'another', code: '000000' },
 };
 
 describe('the roles of staff', () => {

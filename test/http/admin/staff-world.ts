@@ -1,7 +1,8 @@
 /** The operator's listener on a real database, with a person of each role. */
 import assert from 'node:assert/strict';
-import { inviteStaff } from '../../../src/domain/staff/people.ts';
+import { inviteStaff, requireStaff } from '../../../src/domain/staff/people.ts';
 import { readInvitation } from '../../../src/domain/staff/sign-in.ts';
+import { createStaffToken } from '../../../src/domain/staff/tokens.ts';
 import type { StaffRole } from '../../../src/spec/staff.ts';
 import { type FormInput, PanelClient, type PanelResponse } from '../../support/panel-client.ts';
 import { totpAt } from '../../support/totp.ts';
@@ -13,7 +14,6 @@ export interface Person {
   readonly email: string;
   readonly secret: string;
   readonly browser: PanelClient;
-  /** Created in the console. */
   readonly token: string;
 }
 
@@ -51,8 +51,7 @@ export async function startStaffWorld(): Promise<StaffWorld> {
       const { secret } = await readInvitation(service, code);
       const browser = stranger();
       await join(browser, code, secret);
-      const created = await fill(browser, '/tokens', 'create', { name: 'test', role, expires_at: '' });
-      const token = /skerry_staff_[\w-]+/.exec(created.text)?.[0] ?? assert.fail(created.text);
+      const { token } = await createStaffToken(service, await requireStaff(service, email), { name: 'test' });
       return { email, secret, browser, token };
     },
   };

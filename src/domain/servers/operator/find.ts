@@ -26,13 +26,15 @@ export interface OperatorServerQuery {
   readonly host?: string;
   readonly frozen?: true;
   readonly held?: true;
+  /** `srv_…`: only older servers. */
+  readonly before?: string;
   readonly limit: number;
 }
 
 /** Returns the newest `limit` servers and whether more exist. Refuses an unknown filter value. */
 export async function listServersForOperator(
   service: Pick<Service, 'db'>,
-  { customer, region, limit, ...query }: OperatorServerQuery,
+  { customer, region, before, limit, ...query }: OperatorServerQuery,
 ): Promise<{ readonly servers: readonly OperatorServerRow[]; readonly hasMore: boolean }> {
   const { db } = service;
   if (region !== undefined) await requireKnownRegion(db, region);
@@ -43,6 +45,7 @@ export async function listServersForOperator(
   }
   const filter = {
     ...query,
+    ...(before === undefined ? {} : { beforeId: requireServerId(before) }),
     ...(region === undefined ? {} : { regionId: region }),
     ...(customer === undefined ? {} : { customerId: (await requireCustomer(db, customer)).id }),
   };

@@ -7,6 +7,7 @@ import { joinView, signInView } from '../../../panel/staff/access.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { field, parseQuery } from '../../form.ts';
 import { qrPng, sendPng } from '../../panel/png-renderer.ts';
+import { runLimited } from '../limit-sign-in.ts';
 import type { ConsolePage } from '../page.ts';
 import type { AdminEdge } from '../route.ts';
 
@@ -19,15 +20,16 @@ export const ACCESS_PAGES: readonly ConsolePage[] = [
   {
     path: CONSOLE_PATHS.signIn,
     access: 'anyone',
-    render: ({ forms, query }) => signInView(forms, nextPath(field(query, 'next'))),
+    render: ({ forms, query }) =>
+      signInView(forms, nextPath(forms.values.get('next') ?? field(query, 'next'))),
     forms: {
       sign_in: {
-        run: async ({ edge, visitor }, form) => {
-          const { cookie } = await signInStaff(edge.service, visitor, {
-            email: field(form, 'email'),
-            password: field(form, 'password'),
-            totp: field(form, 'code'),
-          });
+        run: async ({ edge, visitor, address }, form) => {
+          const email = field(form, 'email');
+          const typed = { email, password: field(form, 'password'), totp: field(form, 'code') };
+          const { cookie } = await runLimited(edge, { email, address }, () =>
+            signInStaff(edge.service, visitor, typed),
+          );
           return { to: nextPath(field(form, 'next')), cookie };
         },
       },

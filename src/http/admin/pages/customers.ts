@@ -9,29 +9,37 @@ import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../../panel/staff/notices.ts';
 import type { StaffOperation } from '../../../spec/staff.ts';
 import { field } from '../../form.ts';
-import type { ConsolePage, OperationForm } from '../page.ts';
-import type { ListAnswer } from './lists.ts';
+import type { ConsoleContext, ConsolePage, ConsoleResult, OperationForm } from '../page.ts';
+import { type ListAnswer, readFiltered } from './lists.ts';
 
 function actOn(operation: StaffOperation, notice: ConsoleNotice): OperationForm {
   return { operation, done: (_answer, { id = '' }) => ({ to: customerPath(id), notice }) };
+}
+
+/** Leads to the only match, or to the customers whose address begins with the text. */
+async function findCustomer(read: ConsoleContext['read'], search: string): Promise<ConsoleResult> {
+  if (search === '') return { to: CONSOLE_PATHS.customers };
+  const { data } = await read<ListAnswer<CustomerItem>>('customers.list', {}, { search, limit: '2' });
+  const [found, another] = data;
+  if (found && !another) return { to: customerPath(found.id) };
+  if (!found) return { to: CONSOLE_PATHS.customers, notice: 'not_found' };
+  return { to: `${CONSOLE_PATHS.customers}?${new URLSearchParams({ search })}` };
 }
 
 export const CUSTOMER_PAGES: readonly ConsolePage[] = [
   {
     path: CONSOLE_PATHS.customers,
     access: 'staff',
-    render: async ({ query, read }) => {
+    render: async ({ forms, query, read }) => {
       const search = field(query, 'search');
-      const before = field(query, 'before');
-      const filter = { ...(search && { search }), ...(before && { before }) };
-      const list = await read<ListAnswer<CustomerItem>>('customers.list', {}, filter);
-      const last = list.has_more ? list.data.at(-1) : undefined;
-      const next = last && new URLSearchParams({ ...(search && { search }), before: last.id });
-      return customersView({
-        search,
-        customers: list.data,
-        next: next ? `${CONSOLE_PATHS.customers}?${next}` : null,
-      });
+      const { data, next } = await readFiltered<CustomerItem>({ query, read }, 'customers.list', { search });
+      return customersView({ forms, search, customers: data, next });
+    },
+    forms: {
+      find: {
+        // Not in a URL: what is searched for may be an IP address.
+        run: async (call, form) => await findCustomer(call.read, field(form, 'search').trim()),
+      },
     },
   },
   {

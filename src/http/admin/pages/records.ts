@@ -9,7 +9,7 @@ import {
 } from '../../../panel/staff/records.ts';
 import { field } from '../../form.ts';
 import type { ConsolePage } from '../page.ts';
-import type { ListAnswer } from './lists.ts';
+import { readFiltered } from './lists.ts';
 
 export const RECORD_PAGES: readonly ConsolePage[] = [
   {
@@ -29,9 +29,8 @@ export const RECORD_PAGES: readonly ConsolePage[] = [
         action: field(query, 'action').trim(),
         resource: field(query, 'resource').trim(),
       };
-      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
-      const { data, has_more: hasMore } = await read<ListAnswer<AuditItem>>('audit.list', {}, given);
-      return auditView({ filter, events: data, hasMore });
+      const { data, next } = await readFiltered<AuditItem>({ query, read }, 'audit.list', filter);
+      return auditView({ filter, events: data, next });
     },
   },
   {
@@ -39,20 +38,9 @@ export const RECORD_PAGES: readonly ConsolePage[] = [
     access: 'staff',
     render: async ({ query, read }) => {
       const filter = { target: field(query, 'target').trim(), operation: field(query, 'operation').trim() };
-      const before = field(query, 'before');
       const all = { ...filter, staff: field(query, 'staff') };
-      const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
-      const list = await read<ListAnswer<StaffLogItem>>(
-        'staff_log.list',
-        {},
-        {
-          ...given,
-          ...(before && { before }),
-        },
-      );
-      const last = list.has_more ? list.data.at(-1) : undefined;
-      const next = last && `${CONSOLE_PATHS.log}?${new URLSearchParams({ ...given, before: last.id })}`;
-      return staffLogView({ filter, entries: list.data, next: next ?? null });
+      const { data, next } = await readFiltered<StaffLogItem>({ query, read }, 'staff_log.list', all);
+      return staffLogView({ filter, entries: data, next });
     },
   },
 ];

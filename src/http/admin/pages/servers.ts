@@ -5,7 +5,7 @@ import type { StaffOperation } from '../../../spec/staff.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
 import { type Form, field } from '../../form.ts';
 import type { ConsolePage, OperationForm } from '../page.ts';
-import type { ListAnswer } from './lists.ts';
+import { readFiltered } from './lists.ts';
 
 function actOn(
   operation: StaffOperation,
@@ -26,9 +26,8 @@ export const SERVER_PAGES: readonly ConsolePage[] = [
         region: field(query, 'region').trim(),
         host: field(query, 'host').trim(),
       };
-      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
-      const { data, has_more: hasMore } = await read<ListAnswer<StaffServer>>('servers.list', {}, given);
-      return serversView({ filter, statuses: SERVER_STATUSES, servers: data, hasMore });
+      const { data, next } = await readFiltered<StaffServer>({ query, read }, 'servers.list', filter);
+      return serversView({ filter, statuses: SERVER_STATUSES, servers: data, next });
     },
   },
   {
@@ -43,7 +42,8 @@ export const SERVER_PAGES: readonly ConsolePage[] = [
     forms: {
       freeze: actOn('servers.freeze', 'server_frozen', (form) => ({ message: field(form, 'message') })),
       hold: actOn('servers.hold', 'server_held', (form) => ({ order: field(form, 'order') })),
-      release: actOn('servers.release', 'server_released', (form) => ({ lift: field(form, 'lift') })),
+      release: actOn('servers.release', 'server_released'),
+      release_hold: actOn('servers.release_hold', 'server_released'),
       mail: actOn('servers.set_mail', 'mail_changed', (form) => ({
         allowed: field(form, 'allowed') === 'yes',
       })),

@@ -86,6 +86,7 @@ export const STAFF_PAGES: readonly ConsolePage[] = [
           return {
             name: field(form, 'name'),
             role: field(form, 'role'),
+            code: field(form, 'code'),
             ...(day !== '' && { expires_at: `${day}T00:00:00Z` }),
           };
         },

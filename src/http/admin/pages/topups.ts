@@ -10,7 +10,7 @@ import { COIN_CODES } from '../../../spec/coins.ts';
 import { TOPUP_STATUSES } from '../../../spec/states.ts';
 import { field } from '../../form.ts';
 import type { ConsolePage } from '../page.ts';
-import type { ListAnswer } from './lists.ts';
+import { readFiltered } from './lists.ts';
 
 export const TOPUP_PAGES: readonly ConsolePage[] = [
   {
@@ -22,9 +22,8 @@ export const TOPUP_PAGES: readonly ConsolePage[] = [
         status: field(query, 'status'),
         coin: field(query, 'coin'),
       };
-      const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
-      const { data, has_more: hasMore } = await read<ListAnswer<StaffTopup>>('topups.list', {}, given);
-      return topupsView({ filter, statuses: TOPUP_STATUSES, coins: COIN_CODES, topups: data, hasMore });
+      const { data, next } = await readFiltered<StaffTopup>({ query, read }, 'topups.list', filter);
+      return topupsView({ filter, statuses: TOPUP_STATUSES, coins: COIN_CODES, topups: data, next });
     },
   },
   {

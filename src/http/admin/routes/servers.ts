@@ -36,6 +36,7 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
         host: Type.Optional(Type.String()),
         frozen: Type.Optional(Type.Literal('true')),
         held: Type.Optional(Type.Literal('true')),
+        before: Type.Optional(Type.String()),
         limit: LIMIT,
       },
       CLOSED,
@@ -75,11 +76,15 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
     id: 'servers.release',
     method: 'POST',
     path: '/servers/{id}/release',
-    body: Type.Object({ lift: Type.Enum(['freeze', 'hold', 'both']) }, CLOSED),
-    run: async ({ service, params, body: { lift } }) => {
-      const scope = { freeze: lift !== 'hold', hold: lift !== 'freeze' };
-      return await changed(service, params.id, releaseServer(service, params.id, scope));
-    },
+    run: ({ service, params: { id } }) =>
+      changed(service, id, releaseServer(service, id, { freeze: true, hold: false })),
+  }),
+  adminRoute({
+    id: 'servers.release_hold',
+    method: 'POST',
+    path: '/servers/{id}/release_hold',
+    run: ({ service, params: { id } }) =>
+      changed(service, id, releaseServer(service, id, { freeze: false, hold: true })),
   }),
   adminRoute({
     id: 'servers.set_mail',

@@ -22,6 +22,7 @@ export const SERVICE_ROUTES: readonly AdminRoute[] = [
         action: Type.Optional(Type.String()),
         resource: Type.Optional(Type.String()),
         unasked: Type.Optional(Type.Literal('true')),
+        before: Type.Optional(Type.String()),
         limit: LIMIT,
       },
       CLOSED,

@@ -8,7 +8,13 @@ import {
   listStaff,
   readStaff,
 } from '../../../domain/staff/people.ts';
-import { createStaffToken, listStaffTokens, revokeStaffToken } from '../../../domain/staff/tokens.ts';
+import { requireStaffCode } from '../../../domain/staff/sign-in.ts';
+import {
+  createStaffToken,
+  listStaffTokens,
+  requireTokenRole,
+  revokeStaffToken,
+} from '../../../domain/staff/tokens.ts';
 import { STAFF_ROLES } from '../../../spec/staff.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
@@ -76,11 +82,16 @@ const TOKEN_ROUTES: readonly AdminRoute[] = [
       {
         name: Type.String(),
         role: Type.Optional(ROLE),
-        expires_at: Type.Optional(Type.Union([Type.String({ format: 'date-time' }), Type.Null()])),
+        expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+        code: Type.String({ maxLength: 20, description: 'A one-time code of your authenticator app.' }),
       },
       CLOSED,
     ),
-    run: ({ service, actor, body }) => createStaffToken(service, actor, body),
+    run: async ({ service, actor, body: { code, ...order } }) => {
+      requireTokenRole(actor, order.role);
+      await requireStaffCode(service, actor.staffId, code);
+      return await createStaffToken(service, actor, order);
+    },
   }),
   adminRoute({
     id: 'staff_tokens.revoke',

@@ -28,6 +28,7 @@ export const TOPUP_ROUTES: readonly AdminRoute[] = [
         customer: Type.Optional(Type.String()),
         status: Type.Optional(Type.Enum([...TOPUP_STATUSES])),
         coin: Type.Optional(Type.Enum([...COIN_CODES])),
+        before: Type.Optional(Type.String()),
         limit: LIMIT,
       },
       CLOSED,

@@ -1,0 +1,44 @@
+/** The public id of the target of an act of staff, however it is named. */
+import { Failure, fail } from '../../kernel/fail.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { StaffOperation } from '../../spec/staff.ts';
+import type { Service } from '../context.ts';
+import { requireCustomer } from '../customers/operator.ts';
+import { findServerForOperator } from '../servers/operator/find.ts';
+import { findTopupForOperator } from '../topups/operator.ts';
+import { readStaff } from './people.ts';
+import { recordCommand } from './perform.ts';
+
+export type TargetKind = 'customer' | 'server' | 'topup' | 'staff' | 'staffToken';
+
+type Deps = Pick<Service, 'db'>;
+
+const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Promise<string>>> = {
+  customer: async ({ db }, name) => formatId('customer', (await requireCustomer(db, name)).id),
+  server: async (service, name) => formatId('server', (await findServerForOperator(service, name)).id),
+  topup: async (service, name) => formatId('topup', (await findTopupForOperator(service, name)).topup.id),
+  staff: async (service, name) => (await readStaff(service, name)).id,
+  staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
+};
+
+/** Null if there is no such resource: the verb refuses the act. */
+export async function findTarget(service: Deps, kind: TargetKind, name: string): Promise<string | null> {
+  try {
+    return await FINDERS[kind](service, name);
+  } catch (error) {
+    if (error instanceof OperatorError || error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+/** Records a command on the machine about a resource, under its public id. */
+export async function recordCommandOn<Result>(
+  service: Pick<Service, 'db' | 'clock' | 'log'>,
+  operation: StaffOperation,
+  { kind, name, reason = null }: { readonly kind: TargetKind; readonly name: string; reason?: string | null },
+  verb: () => Promise<Result>,
+): Promise<Result> {
+  const target = await findTarget(service, kind, name);
+  return await recordCommand(service, { operation, target, reason }, verb);
+}
