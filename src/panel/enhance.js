@@ -47,11 +47,19 @@ function copyResults(root) {
     shows.addEventListener('click', async (event) => {
       event.preventDefault();
       const query = shows.form && new URLSearchParams(new FormData(shows.form, shows));
-      const response = await fetch(query ? `${shows.formAction}?${query}` : shows.href);
-      const text = await response.text();
-      const count = /^[\d.]+$/m.test(text) ? text.trim().split('\n').length : 0;
-      if (count > 0) await navigator.clipboard.writeText(text);
-      shows.textContent = count > 0 ? `Copied ${count}` : text.trim();
+      const path = query ? `${shows.formAction}?${query}` : shows.href;
+      try {
+        const response = await fetch(path);
+        const isText = response.ok && response.headers.get('content-type')?.startsWith('text/plain');
+        if (!isText) throw new TypeError('the session has ended');
+        const text = await response.text();
+        const count = /^[\d.]+$/m.test(text) ? text.trim().split('\n').length : 0;
+        if (count > 0) await navigator.clipboard.writeText(text);
+        shows.textContent = count > 0 ? `Copied ${count}` : text.trim();
+      } catch {
+        location.assign(path);
+        return;
+      }
       setTimeout(() => {
         shows.textContent = name;
       }, 2000);

@@ -43,7 +43,10 @@
   const isTouched = (form) => touched.has(form) || form.dataset.sent;
   const isFilledIn = (part) => {
     const outer = part.closest('form');
-    return (outer && isTouched(outer)) || [...part.querySelectorAll('form')].some(isTouched);
+    // Boxes may belong to a form outside the part.
+    const fields = [...part.querySelectorAll('[form]')];
+    const forms = [...part.querySelectorAll('form'), ...fields.flatMap(({ form }) => form ?? [])];
+    return (outer && isTouched(outer)) || forms.some(isTouched);
   };
   const isRead = (part) => {
     const selection = getSelection();
@@ -59,7 +62,10 @@
   const statusOf = (part) => (part.querySelector('.state') ?? part).textContent.replace(/\s+/g, ' ').trim();
 
   function replace(part, fresh) {
-    const foldKey = (fold) => fold.querySelector('summary')?.textContent;
+    const foldKey = (fold) => {
+      const summary = fold.querySelector('summary');
+      return summary?.ariaLabel ?? summary?.textContent;
+    };
     const open = new Set([...part.querySelectorAll('details[open]')].map(foldKey));
     const offsets = [...part.querySelectorAll('.scroll')].map(({ scrollLeft }) => scrollLeft);
     const before = statusOf(part);

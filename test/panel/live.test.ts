@@ -74,6 +74,25 @@ describe('a page with scripts', { skip: NO_CHROMIUM }, () => {
     assert.deepEqual(pageErrors(page), []);
   });
 
+  it('an update keeps the servers that are selected', async () => {
+    await orderServer('web-6');
+    await using page = await chromium.page();
+    await signIn(page);
+    const opened = page.waitForRequest(isStream);
+    await page.goto(`${world.url}/servers`);
+    await opened;
+    const box = page.locator('tr', { hasText: 'web-6' }).locator('input[type=checkbox]');
+    await box.check();
+    await page.evaluate('document.activeElement.blur()');
+    const fetched = page.waitForResponse((response) => new URL(response.url()).pathname === '/servers');
+    await finishInstall();
+    await (await fetched).finished();
+    assert.equal(await box.isChecked(), true);
+    await box.uncheck();
+    await page.evaluate(`document.querySelector('#bulk').reset(); document.activeElement.blur()`);
+    await seeStatus(page, 'web-6', 'running');
+  });
+
   it('a part waits while its form is in use, and the status is announced', async () => {
     const id = await orderServer('web-2');
     await finishInstall();

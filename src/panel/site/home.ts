@@ -155,6 +155,8 @@ const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
   ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
   ['Emails that we sent', `The text until it is sent, a record of it for ${LIMITS.mailRetentionDays} days`],
   ['Root passwords and user data', 'Until the installation is done'],
+  ['Orders that you have not placed', `${LIMITS.orderDraftDays} days, encrypted, without passwords`],
+  ['Saved filters and preferences', 'Until you delete them or your account'],
   ['Ledger and payments', 'Permanently, under an anonymous number once you delete your account'],
 ];
 

@@ -122,7 +122,7 @@ export async function listDeployTimes(tx: Sql, since: Date): Promise<DeployTimes
 /** Whether a webhook has a delivery that was due before then. */
 export async function hasLateWebhooks(tx: Sql, before: Date): Promise<boolean> {
   const row = await tx.row<{ late: boolean }>(
-    'select exists (select from webhook_queues where due_at < $1) as late',
+    'select exists (select from webhook_queues where not slow and due_at < $1) as late',
     [before],
   );
   return row?.late ?? false;

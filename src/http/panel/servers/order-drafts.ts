@@ -1,21 +1,33 @@
 /** Drafts of orders: kept by the order form, and shown on the pages of billing and servers. */
 import { listOrderDrafts, type OrderDraft } from '../../../domain/servers/deploy/drafts.ts';
+import { parseSshPublicKey } from '../../../kernel/ssh-public-key.ts';
 import { DRAFT_FIELD, type KeptOrder } from '../../../panel/servers/kept-orders.ts';
 import { DEPLOY_PATH, ORDER_QUERY } from '../../../spec/paths.ts';
 import { type Form, field } from '../../form.ts';
 import type { PageContext } from '../page-types.ts';
 
-/** Returns the fields to show or keep: no password, and no private key that was pasted by mistake. */
+/** Returns the fields to show again: no password, and no private key that was pasted by mistake. */
 export function keptFields(form: Form): [string, string][] {
   return [...form].filter(
     ([name, value]) =>
-      !/^_|password|^max_price_usd$/.test(name) && !(name === 'key_text' && value.includes('PRIVATE KEY')),
+      !/^_|password|^max_price_usd$/.test(name) &&
+      !(name === 'key_text' && /PRIVATE KEY|Private-/.test(value)),
   );
 }
 
-/** Returns the fields that a draft keeps. */
+/** Returns the fields that a draft keeps, for days: nothing but a public key as the key. */
 export function draftFields(form: Form): [string, string][] {
-  return keptFields(form).filter(([name]) => name !== DRAFT_FIELD);
+  return keptFields(form).filter(
+    ([name, value]) => name !== DRAFT_FIELD && (name !== 'key_text' || isPublicKey(value)),
+  );
+}
+
+function isPublicKey(text: string): boolean {
+  try {
+    return parseSshPublicKey(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the path of the order form with this draft. */
