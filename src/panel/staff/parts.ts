@@ -31,6 +31,12 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
+/** Cuts a long ID. Its title, and a copy of it, have all of it. A list of names is shown in full. */
+export function shortId(text: string | null): HtmlValue {
+  if (text === null || text.length <= 20 || text.includes(' ')) return text;
+  return html`<code class="txid" title="${text}">${text}</code>`;
+}
+
 export function nothingFound(what: string): Html {
   return emptyState(`No ${what}`, 'Nothing matches. Change the search or the filters.');
 }
@@ -43,7 +49,7 @@ aria-label="Filter">${content}
 }
 
 export function filterField(name: string, label: string, value: string): Html {
-  return html`<label class="field">${label}
+  return html`<label class="field"><span>${label}</span>
 <input name="${name}" value="${value}" maxlength="255"></label>\n`;
 }
 
@@ -52,5 +58,6 @@ export function filterChoice(name: string, label: string, value: string, choices
     const selected = each === value && html` selected`;
     return html`<option value="${each}"${selected}>${each === '' ? 'Any' : each}</option>`;
   });
-  return html`<label class="field">${label} <select name="${name}">${options}</select></label>\n`;
+  return html`<label class="field"><span>${label}</span>
+<select name="${name}">${options}</select></label>\n`;
 }
