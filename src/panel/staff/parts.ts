@@ -31,9 +31,11 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** Cuts a long ID. Its title, and a copy of it, have all of it. A list of names is shown in full. */
+/** Cuts a long ID, or a list of names. The title has all of it. */
 export function shortId(text: string | null): HtmlValue {
-  if (text === null || text.length <= 20 || text.includes(' ')) return text;
+  if (text === null || text.length <= 20) return text;
+  const [first, ...others] = text.split(' ');
+  if (others.length > 0) return html`<span title="${text}">${first} and ${others.length} more</span>`;
   return html`<code class="txid" title="${text}">${text}</code>`;
 }
 
