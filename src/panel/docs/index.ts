@@ -153,7 +153,7 @@ function pageSections({ path, title, headings, body }: DocsView): Omit<Section, 
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-/** Text of our own markup: tags become spaces between blocks, dots between cells, and nothing within a line. */
+/** Text of our own markup: tags become spaces between blocks, dots between cells, nothing within a line. */
 function plainText(markup: string): string {
   return markup
     .replace(/(?<!<tr>\s*)(?:<\/t[dh]>\s*)?<t[dh]\b[^>]*>/g, ' · ')
