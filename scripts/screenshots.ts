@@ -74,8 +74,10 @@ async function takeScreenshot(browser: PageBrowser, example: Example): Promise<v
 /** A new color scheme loads other chart images. An earlier screenshot would show the previous ones. */
 async function waitForImages(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction(
-    '[...document.images].every((image) => image.complete && image.naturalWidth > 0)',
+  // Not waitForFunction: its second attempt uses eval, which the pages' policy forbids.
+  await page.evaluate(
+    `Promise.all([...document.images].filter((image) => !image.complete).map((image) =>
+      new Promise((resolve) => { image.onload = image.onerror = resolve })))`,
   );
 }
 

@@ -153,10 +153,10 @@ function pageSections({ path, title, headings, body }: DocsView): Omit<Section, 
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-/** Text of our own markup: tags become spaces between blocks and cells, and nothing within a line. */
+/** Text of our own markup: tags become spaces between blocks, dots between cells, nothing within a line. */
 function plainText(markup: string): string {
   return markup
-    .replace(/<\/(?:td|th)>(?=\s*<t[dh])/g, ' · ')
+    .replace(/(?<!<tr>\s*)(?:<\/t[dh]>\s*)?<t[dh]\b[^>]*>/g, ' · ')
     .replace(/<\/?(?:p|li|ul|ol|div|h\d|tr|table|section|pre|br|label)\b[^>]*>/g, ' ')
     .replace(/<[^>]+>/g, '')
     .replace(/&(?:#(\d+)|(\w+));/g, (whole, code?: string, name?: string) =>

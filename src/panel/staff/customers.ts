@@ -105,7 +105,7 @@ export function customerView(data: {
     breadcrumbs: [['Customers', CONSOLE_PATHS.customers]],
     status: stateOf({ frozen: customer.frozen_at !== null, deleting: customer.deleting_at !== null }),
     facts: [`${usd(customer.balance_usd)} balance`, counted(customer.servers, 'server')],
-    body: html`<p>${buttonLink('Servers', `${CONSOLE_PATHS.servers}?${query}`, 'plain')}
+    body: html`<p class="page-actions">${buttonLink('Servers', `${CONSOLE_PATHS.servers}?${query}`, 'plain')}
 ${buttonLink('Top-ups', `${CONSOLE_PATHS.topups}?${query}`, 'plain')}
 ${buttonLink('Audit log', `${CONSOLE_PATHS.audit}?${query}`, 'plain')}
 ${buttonLink('Staff log', `${CONSOLE_PATHS.log}?target=${encodeURIComponent(customer.id)}`, 'plain')}</p>

@@ -53,15 +53,15 @@ const SECTION_NAMES = {
   tokens: 'API tokens',
 } as const;
 
-/** The icons are those of the customers' panel. */
+/** Most icons are those of the customers' panel. */
 const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
   servers: 'servers',
   topups: 'billing',
   audit: 'docs',
-  staff: 'account',
-  log: 'docs',
+  staff: 'staff',
+  log: 'log',
   tokens: 'keys',
 };
 
@@ -87,8 +87,9 @@ export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
 <body${staff && new Html(' class="inside"')} data-shortcuts="off">
 <a class="skip" href="#content">Skip to content</a>
 <header class="masthead">
-<a class="brand" href="${CONSOLE_PATHS.overview}">${site}</a> <span class="badge">console</span>
-${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}
+<a class="brand" href="${CONSOLE_PATHS.overview}">${site}</a>
+<span class="badges"><span class="badge">console</span>
+${frame.sandbox && html`<span class="badge" title="Coins and servers are simulated">sandbox</span>`}</span>
 ${staff && html`<div class="here">${searchForm(forms)}</div>`}
 </header>
 ${staff && navigation(view.section, staff, forms)}

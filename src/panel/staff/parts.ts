@@ -31,6 +31,14 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
+/** Cuts a long ID, or a list of names. The title has all of it. */
+export function shortId(text: string | null): HtmlValue {
+  if (text === null || text.length <= 20) return text;
+  const [first, ...others] = text.split(' ');
+  if (others.length > 0) return html`<span title="${text}">${first} and ${others.length} more</span>`;
+  return html`<code class="txid" title="${text}">${text}</code>`;
+}
+
 export function nothingFound(what: string): Html {
   return emptyState(`No ${what}`, 'Nothing matches. Change the search or the filters.');
 }
@@ -43,7 +51,7 @@ aria-label="Filter">${content}
 }
 
 export function filterField(name: string, label: string, value: string): Html {
-  return html`<label class="field">${label}
+  return html`<label class="field"><span>${label}</span>
 <input name="${name}" value="${value}" maxlength="255"></label>\n`;
 }
 
@@ -52,5 +60,6 @@ export function filterChoice(name: string, label: string, value: string, choices
     const selected = each === value && html` selected`;
     return html`<option value="${each}"${selected}>${each === '' ? 'Any' : each}</option>`;
   });
-  return html`<label class="field">${label} <select name="${name}">${options}</select></label>\n`;
+  return html`<label class="field"><span>${label}</span>
+<select name="${name}">${options}</select></label>\n`;
 }

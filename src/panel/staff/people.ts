@@ -1,5 +1,5 @@
 /** Staff, and the API tokens of the person who is signed in. */
-import { detailList, section, statusBadge, table, time } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
@@ -74,12 +74,16 @@ export function personView(data: {
     breadcrumbs: [['Staff', CONSOLE_PATHS.staff]],
     status: statusBadge(person.status, TONES[person.status]),
     facts: [person.email, new Map(roles).get(person.role)],
-    body: html`${detailList([
-      ['ID', html`<code class="copy" data-copy>${person.id}</code>`],
-      ['Invited', time(person.created_at)],
-      ['Joined', person.joined_at && time(person.joined_at)],
-    ])}
-<p><a href="${CONSOLE_PATHS.log}?staff=${encodeURIComponent(person.id)}">Staff log of this person</a></p>
+    body: html`<p class="page-actions">${buttonLink(
+      'Staff log',
+      `${CONSOLE_PATHS.log}?staff=${encodeURIComponent(person.id)}`,
+      'plain',
+    )}</p>
+${detailList([
+  ['ID', html`<code class="copy" data-copy>${person.id}</code>`],
+  ['Invited', time(person.created_at)],
+  ['Joined', person.joined_at && time(person.joined_at)],
+])}
 ${
   data.mayManage &&
   person.status !== 'disabled' &&
@@ -145,7 +149,7 @@ export function staffTokensView(data: {
     time(row.created_at),
     time(row.expires_at),
     time(row.last_used_at),
-    form(forms, { name: 'revoke', key: row.id }, html`<button class="danger">Revoke</button>`),
+    form(forms, { name: 'revoke', key: row.id }, html`<button class="quiet">Revoke</button>`),
   ]);
   return {
     title: 'API tokens',

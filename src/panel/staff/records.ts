@@ -3,7 +3,7 @@ import { buttonLink, section, statusBadge, table, time } from '../parts/componen
 import { html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
-import { filterField, filterForm, nothingFound } from './parts.ts';
+import { filterField, filterForm, nothingFound, shortId } from './parts.ts';
 
 export interface StatusFinding {
   readonly level: 'ok' | 'note' | 'warn' | 'fail';
@@ -68,10 +68,10 @@ export function staffLogView(data: {
     time(row.created_at),
     row.email ?? (row.surface === 'command' ? 'command line' : 'deleted'),
     html`<code>${row.operation}</code>`,
-    row.target ?? '–',
+    shortId(row.target),
     describeDetails(row.details),
     html`${row.result}${row.fault && html` (${row.fault})`}`,
-    row.reason ?? '–',
+    row.reason,
   ]);
   return {
     title: 'Staff log',
@@ -120,12 +120,12 @@ export function auditView(data: {
   const rows = data.events.map((row) => [
     time(row.created_at),
     html`<code>${row.action}</code>`,
-    row.resource ?? '–',
+    shortId(row.resource),
     row.result,
-    row.customer === null ? '–' : customerLink(row.customer),
-    row.actor_token ?? row.actor_session ?? 'the service',
+    row.customer && customerLink(row.customer),
+    shortId(row.actor_token ?? row.actor_session ?? 'the service'),
     row.country,
-    row.note ?? '–',
+    row.note,
   ]);
   return {
     title: 'Audit log',

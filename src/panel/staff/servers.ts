@@ -107,6 +107,7 @@ export function serverView(data: {
   readonly may: { readonly freeze: boolean; readonly hold: boolean; readonly setMail: boolean };
 }): ConsoleView {
   const { server } = data;
+  const id = encodeURIComponent(server.id);
   return {
     title: server.name,
     section: 'servers',
@@ -116,9 +117,14 @@ export function serverView(data: {
       server.plan,
       server.region,
       server.host,
-      `${usd(server.price_usd)} for ${server.billing_months} mo`,
+      server.billing_months === 1
+        ? `${usd(server.price_usd)}/mo`
+        : `${usd(server.price_usd)} for ${server.billing_months} months`,
     ],
-    body: html`${operationNote(server)}
+    body: html`<p class="page-actions">
+${buttonLink('Audit log', `${CONSOLE_PATHS.audit}?resource=${id}`, 'plain')}
+${buttonLink('Staff log', `${CONSOLE_PATHS.log}?target=${id}`, 'plain')}</p>
+${operationNote(server)}
 ${detailList([
   ['ID', html`<code class="copy" data-copy>${server.id}</code>`],
   ['Customer', customerLink(server.customer)],
@@ -135,8 +141,6 @@ ${detailList([
   ['Transfer', server.throttled && 'throttled until the month ends'],
   ['Outbound SMTP', server.mail_allowed ? 'allowed' : 'blocked'],
 ])}
-<p><a href="${CONSOLE_PATHS.log}?target=${encodeURIComponent(server.id)}">Staff log of this server</a> ·
-<a href="${CONSOLE_PATHS.audit}?resource=${encodeURIComponent(server.id)}">Audit log of this server</a></p>
 ${acts(data)}`,
   };
 }

@@ -1,7 +1,7 @@
 /** Top-ups as staff see them. */
 import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { actForm, filterChoice, filterField, filterForm, nothingFound, reasonField } from './parts.ts';
@@ -50,6 +50,10 @@ function isWithheld({ withheld_amount: amount }: StaffTopup): boolean {
   return Number(amount) > 0;
 }
 
+function stateOf({ status }: StaffTopup): Html {
+  return statusBadge(status, status === 'credited' ? 'good' : 'off');
+}
+
 export function topupsView(data: {
   readonly filter: { readonly customer: string; readonly status: string; readonly coin: string };
   readonly statuses: readonly string[];
@@ -60,8 +64,8 @@ export function topupsView(data: {
 }): ConsoleView {
   const { filter } = data;
   const rows = data.topups.map((row) => [
-    html`<a href="${topupPath(row.id)}">${row.order_ref}</a>`,
-    html`${row.status}${isWithheld(row) && html` ${statusBadge('withheld', 'bad')}`}`,
+    html`<a class="txid" href="${topupPath(row.id)}" title="${row.order_ref}">${row.order_ref}</a>`,
+    html`${stateOf(row)}${isWithheld(row) && html` ${statusBadge('withheld', 'bad')}`}`,
     customerLink(row.customer),
     usd(row.amount_usd),
     `${row.received_amount} ${row.coin}`,
@@ -109,7 +113,7 @@ export function topupView(data: {
   const { topup, forms } = data;
   const amount = (text: string) => `${text} ${topup.coin}`;
   const payments = topup.payments.map((row) => [
-    html`<code class="copy" data-copy>${row.txid}</code>`,
+    html`<code class="copy txid" data-copy title="${row.txid}">${row.txid}</code>`,
     amount(row.amount),
     row.state,
     String(row.confirmations),
@@ -120,7 +124,7 @@ export function topupView(data: {
     title: topup.order_ref,
     section: 'topups',
     breadcrumbs: [['Top-ups', CONSOLE_PATHS.topups]],
-    status: statusBadge(topup.status, topup.status === 'credited' ? 'good' : 'off'),
+    status: stateOf(topup),
     facts: [usd(topup.amount_usd), amount(topup.deposit_amount)],
     body: html`${detailList([
       ['ID', html`<code class="copy" data-copy>${topup.id}</code>`],

@@ -80,6 +80,10 @@ describe('the search of the docs', () => {
     assert.equal(text, 'Open https://cloud.example/quokka now.');
   });
 
+  it('separates the cells of a table in excerpts', async () => {
+    assert.match(await search('ledger entry object'), /amount_usd · number · US dollars/);
+  });
+
   it('cuts long queries', async () => {
     assert.equal(cleanQuery(`  ${'a'.repeat(500)}  `).length, 100);
     assert.equal(cleanQuery(' a \n\t b '), 'a b');
