@@ -1,5 +1,5 @@
-// Uploads in parts, which continue after a lost connection, with progress: bytes, speed, and time left. Without
-// it, the form is sent as usual.
+// Uploads in parts, which continue after a lost connection, with progress: bytes, speed, and time left.
+// Without it, the form is sent as usual.
 {
   const PARTS_PATH = '/images/uploads';
   const SPEED_OVER_MS = 5_000;
@@ -45,8 +45,8 @@
     form.append(box);
     const [bar, text, cancel, status] = box.children;
     let samples = [];
-    let [shownAt, announced] = [0, 0];
-    const say = (message) => {
+    let [shownAt, tenths] = [0, 0];
+    const announce = (message) => {
       text.textContent = message;
       status.textContent = message;
     };
@@ -68,10 +68,10 @@
       text.textContent = facts.join(' · ');
       // A screen reader hears each tenth.
       const tenth = Math.floor(bar.value * 10);
-      if (tenth > announced) status.textContent = `${tenth * 10}% uploaded`;
-      announced = Math.max(tenth, announced);
+      if (tenth > tenths) status.textContent = `${tenth * 10}% uploaded`;
+      tenths = Math.max(tenth, tenths);
     };
-    return { box, bar, cancel, say, restart, show };
+    return { box, bar, cancel, announce, restart, show };
   }
 
   /** A request that a cancellation ends. Resolves with status 0 when the connection is lost. */
@@ -129,8 +129,8 @@
     });
 
   /**
-   * Sends the file. Returns the id of the upload, or null after a cancellation. Throws the reason, in words, why
-   * it cannot continue.
+   * Sends the file. Returns the id of the upload, or null after a cancellation. Throws the reason, in words,
+   * why it cannot continue.
    */
   async function sendParts(file, context) {
     const { signal, progress } = context;
@@ -149,7 +149,7 @@
       retries += 1;
       const lost = `The connection was lost after ${formatBytes(reached)}.`;
       if (retries > RETRIES_MAX) throw new Error(`${lost} Upload the file again to continue from there.`);
-      progress.say(`${lost} Trying again.`);
+      progress.announce(`${lost} Trying again.`);
       await wait(Math.min(1000 * 2 ** (retries - 1), RETRY_MAX_MS), signal);
       if (signal.aborted) return null;
     }
@@ -165,8 +165,8 @@
       const response = await send('POST', form.action, { signal, body });
       const isBusy = response.status === 0 || response.status >= 502;
       if (!isBusy) return response;
-      if (retries === RETRIES_MAX) throw new Error('The connection was lost. Upload the file again to continue.');
-      progress.say('The connection was lost. Trying again.');
+      if (retries === RETRIES_MAX) throw new Error('The connection was lost. Upload again to continue.');
+      progress.announce('The connection was lost. Trying again.');
       await wait(Math.min(1000 * 2 ** retries, RETRY_MAX_MS), signal);
     }
   }
@@ -216,7 +216,7 @@
       if (id) {
         progress.bar.value = 1;
         progress.cancel.remove();
-        progress.say(`${formatBytes(file.size)} uploaded. Checking the file.`);
+        progress.announce(`${formatBytes(file.size)} uploaded. Checking the file.`);
         response = await finish(form, id, context);
       } else if (context.id) await discard(form, context.id);
     } catch (error) {

@@ -34,8 +34,8 @@ export interface BlobStore {
   /** Throws BlobStoreFullError if there isn't enough space; writes may throw it later. */
   createWriter(key: string, expectedBytes: number): Promise<BlobWriter>;
   /**
-   * Continues an unpublished blob at `offset`, over whatever is there. Throws as `createWriter` does, and
-   * BlobMissingError if it has fewer bytes.
+   * Continues an unpublished blob at `offset`, over anything that is there. Throws as `createWriter` does,
+   * and BlobMissingError if it has fewer bytes.
    */
   openAppender(key: string, offset: number, expectedBytes: number): Promise<BlobAppender>;
   /**

@@ -4,8 +4,8 @@
  * again. One request at a time appends: it holds the lease of the upload, and writes nothing once that may
  * have ended. A complete file is hashed as a whole, because the parts may come through several processes.
  *
- * The row and the file outlive requests and restarts, until the image is created, or until the row has expired
- * or was discarded and its task removes both.
+ * The row and the file outlive requests and restarts. They end with the creation of the image, or when the
+ * row has expired or was discarded and its task removes both.
  */
 import { randomUUID } from 'node:crypto';
 import { fail, invalidRequest, LeaseLost, notFound } from '../../kernel/fail.ts';
@@ -90,8 +90,8 @@ async function requireUpload(
 }
 
 /**
- * Begins an upload, or returns the customer's unfinished one of the same file. Refuses as `beginUpload` does. The
- * bytes that other unfinished uploads declared count as used.
+ * Begins an upload, or returns the customer's unfinished one of the same file. Refuses as `beginUpload` does.
+ * The bytes that other unfinished uploads declared count as used.
  */
 export async function beginPartUpload(
   service: Service,
@@ -139,8 +139,8 @@ export async function discardPartUpload(
 }
 
 /**
- * Appends the next part, of `sizeBytes`. Returns how many bytes of the file are on disk. Refuses another offset,
- * or while another part arrives, with `conflict_state`. After any error, the bytes that arrived may count.
+ * Appends the next part, of `sizeBytes`. Returns how many bytes of the file are on disk. Refuses another
+ * offset, or while another part arrives, with `conflict_state`. After an error, what arrived may count.
  */
 export async function appendPart(
   service: Service,
@@ -249,15 +249,15 @@ async function claim(
     release: async () => {
       clearInterval(heartbeat);
       await releaseClaim(service.db, id, writer).catch((error: unknown) =>
-        service.log.warn({ err: error }, 'upload lease could not be released; it ends by itself'),
+        service.log.warn({ err: error }, 'upload lease could not be released; it ends on its own'),
       );
     },
   };
 }
 
 /**
- * Hashes and publishes the file of a completely received upload. Returns null if there is no such upload: it may
- * have become an image.
+ * Hashes and publishes the file of a completely received upload. Returns null if there is no such upload: it
+ * may have become an image.
  */
 export async function completePartUpload(
   service: Service,

@@ -116,7 +116,7 @@ async function admitUpload(
   return openUpload(service, id, atLeastBytes);
 }
 
-/** Refuses with `conflict_state` if the customer has too many uploads in progress. Call it under their lock. */
+/** Refuses with `conflict_state` if the customer, who is locked, has too many uploads in progress. */
 export async function requireUploadSlot(tx: Sql, customerId: string, now: Date): Promise<void> {
   if ((await countUploads(tx, customerId, now)) < LIMITS.imageUploadsConcurrent) return;
   fail(

@@ -108,7 +108,7 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
 of its own, with ${gb} GiB in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
 Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, the upload
-continues by itself, or when you choose the same file within ${LIMITS.imageUploadResumeHours} hours. Without
+continues on its own, or when you choose the same file within ${LIMITS.imageUploadResumeHours} hours. Without
 scripts, upload the file again.</p>
 ${form(
   forms,

@@ -23,8 +23,8 @@ export function unfinishedUploads(uploads: readonly UnfinishedUpload[], forms: F
 function unfinishedUpload(upload: UnfinishedUpload, forms: FormContext): Html {
   const { id, fileKey, receivedBytes, sizeBytes, startedAt, expiresAt } = upload;
   return html`<div class="banner" data-upload="${fileKey}"><p>An upload of ${formatMib(sizeBytes)} from
-${time(startedAt.toISOString())} is unfinished: ${formatMib(receivedBytes)} have arrived. Choose the same file to
-resume. We keep it until ${time(expiresAt.toISOString())}.</p>
+${time(startedAt.toISOString())} is unfinished: ${formatMib(receivedBytes)} have arrived. Choose the same file
+to resume. We keep it until ${time(expiresAt.toISOString())}.</p>
 ${form(
   forms,
   { name: 'discard', key: id, class: 'inline', multipart: true },

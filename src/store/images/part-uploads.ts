@@ -51,7 +51,7 @@ export async function findPartUpload(
   );
 }
 
-/** Makes `writer` the only one to append, at this offset. Returns false if another one is, or it is elsewhere. */
+/** Makes `writer` the only one to append. Returns false if there is another, or the offset is wrong. */
 export async function claimPartUpload(
   tx: Sql,
   claim: {
@@ -84,8 +84,8 @@ export async function extendClaim(tx: Sql, id: string, writer: string, leaseS: n
 }
 
 /**
- * Records what is on the disk, and ends the writer's lease. Does not revive an upload that was discarded meanwhile. Returns false when another writer took over, or the
- * upload ended.
+ * Records what is on the disk, and ends the writer's lease. Does not revive an upload that was discarded.
+ * Returns false when another writer took over, or the upload ended.
  */
 export async function confirmPart(
   tx: Sql,

@@ -226,7 +226,7 @@ describe('an upload in parts', () => {
     const upload = await begin();
     await append(upload, 0, 10_000);
     await world.db.run(
-      `update image_uploads set writer = gen_random_uuid(), alive_until = now() + interval '1 hour' where id = $1`,
+      `update image_uploads set writer = id, alive_until = now() + interval '1 hour' where id = $1`,
       [storedId(upload)],
     );
     assert.equal(await refusal(append(upload, 10_000)), 'conflict_state');

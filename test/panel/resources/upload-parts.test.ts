@@ -59,7 +59,7 @@ describe('the endpoints of uploads in parts', () => {
     assert.equal((await panel.submit(await panel.open('/images'), 'discard', {}, { key: id })).status, 303);
   };
 
-  it('a file arrives in parts, its form creates the image, and a repeated form finds the same image', async () => {
+  it('a file arrives in parts, its form creates the image, and a repeated form finds it', async () => {
     const { body: upload } = await begin('a');
     assert.deepEqual(upload, {
       id: upload.id,
@@ -102,8 +102,9 @@ describe('the endpoints of uploads in parts', () => {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(
-      `PATCH ${PART_UPLOADS_PATH}/${upload.id} HTTP/1.1\r\nHost: localhost\r\nCookie: PHPSESSID=${session.cookie}\r\n` +
-        `X-CSRF-Token: ${session.csrf}\r\nContent-Type: ${PART_TYPE}\r\nUpload-Offset: 0\r\n` +
+      `PATCH ${PART_UPLOADS_PATH}/${upload.id} HTTP/1.1\r\nHost: localhost\r\n` +
+        `Cookie: PHPSESSID=${session.cookie}\r\nX-CSRF-Token: ${session.csrf}\r\n` +
+        `Content-Type: ${PART_TYPE}\r\nUpload-Offset: 0\r\n` +
         `Content-Length: ${FILE.length}\r\n\r\n`,
     );
     const { db } = world.opened;
@@ -125,7 +126,7 @@ describe('the endpoints of uploads in parts', () => {
     assert.equal((await call('GET', `/${upload.id}`)).status, 404);
   });
 
-  it('a wrong offset, a malformed part, and one that is too long are refused', async () => {
+  it('a wrong offset, a malformed part, and a long part are refused', async () => {
     const { body: upload } = await begin('wrong');
     assert.equal((await append(upload.id, 1, FILE.subarray(1))).status, 409);
     assert.equal((await append(upload.id, 0, Buffer.concat([FILE, FILE]))).status, 400);

@@ -71,7 +71,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'rescue tools');
   });
 
-  it('an upload continues by itself after a lost connection, and arrives whole', async () => {
+  it('an upload continues on its own after a lost connection, and arrives whole', async () => {
     await using page = await chromium.page();
     await open(page);
     const limit = await throttle(page);

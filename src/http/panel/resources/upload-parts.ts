@@ -1,6 +1,6 @@
 /**
- * The endpoints with which the panel's script sends an image in parts: begin, append at an offset, and ask for
- * the offset. The page's form then creates the image. They answer in JSON, and take the CSRF token as header.
+ * The endpoints with which the panel's script sends an image in parts: begin, append at an offset, and read
+ * the offset. The page's form then creates the image. They answer in JSON and take the CSRF token as header.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
