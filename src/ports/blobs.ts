@@ -22,9 +22,27 @@ export interface BlobWriter {
   abort(): Promise<void>;
 }
 
+/** The next part of a blob that arrives over several requests, by one caller at a time. */
+export interface BlobAppender {
+  /** As in BlobWriter. */
+  write(chunk: Uint8Array): Promise<void>;
+  /** Resolves when all written bytes survive a power loss. Call it after an error too. */
+  finish(): Promise<void>;
+}
+
 export interface BlobStore {
   /** Throws BlobStoreFullError if there isn't enough space; writes may throw it later. */
   createWriter(key: string, expectedBytes: number): Promise<BlobWriter>;
+  /**
+   * Continues an unpublished blob at `offset`, over anything that is there. Throws as `createWriter` does,
+   * and BlobMissingError if it has fewer bytes.
+   */
+  openAppender(key: string, offset: number, expectedBytes: number): Promise<BlobAppender>;
+  /**
+   * Hashes a blob of appended parts, passes its chunks to `onChunk`, and publishes it. A killed call can be
+   * repeated. Throws BlobMissingError if it does not have exactly `sizeBytes`.
+   */
+  publish(key: string, sizeBytes: number, onChunk: (chunk: Uint8Array) => void): Promise<BlobInfo>;
   /** The path where the machine that runs servers finds the blob. */
   path(key: string): string;
   /** Deletes the blob and any partial file that a killed process left. Succeeds if there is none. */
@@ -34,4 +52,9 @@ export interface BlobStore {
 export class BlobStoreFullError extends Error {
   override readonly name = 'BlobStoreFullError';
   override readonly message = 'not enough disk space for another file';
+}
+
+export class BlobMissingError extends Error {
+  override readonly name = 'BlobMissingError';
+  override readonly message = 'bytes of a file are missing';
 }

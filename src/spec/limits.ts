@@ -68,6 +68,10 @@ export const LIMITS = {
   imageUploadsConcurrent: 2,
   /** An upload without data for this long is aborted. */
   imageUploadIdleS: 60,
+  /** Uploads from the panel arrive in parts, and resume until this long after the last byte. */
+  imageUploadPartBytes: 8 * 1024 ** 2,
+  imageUploadPartIdleS: 20,
+  imageUploadResumeHours: 24,
   pageSizeDefault: 25,
   pageSizeMax: 100,
   /** Orders that a customer can keep while they top up, how long, and the fields of one as JSON. */

@@ -140,6 +140,11 @@ export function serverPagePath(id: string, page: ServerPageKey = 'overview'): st
   return `${resourcePath(PANEL_PATHS.servers, id)}${SERVER_PAGES[page]}`;
 }
 
+/** Where the panel's script sends an image in parts. No id equals its last segment. */
+export const PART_UPLOADS_PATH = `${PANEL_PATHS.images}/uploads`;
+/** The field of the upload form with the id of a file that has arrived in parts. */
+export const PART_UPLOAD_FIELD = 'upload';
+
 /** The console: its page, and the prefix of its WebSockets. */
 export const CONSOLE_PATHS = { page: '/console', sockets: '/console/socket/' } as const;
 

@@ -2,7 +2,7 @@
  * The driver calls, and the tables of commits, that each kill scenario must reach. `kill-effects.test.ts`
  * proves that together they name every call and every table that a kill could leave half done.
  */
-import type { BlobStore, BlobWriter } from '../../src/ports/blobs.ts';
+import type { BlobAppender, BlobStore, BlobWriter } from '../../src/ports/blobs.ts';
 import type { ChainDriver } from '../../src/ports/chain.ts';
 import type { ComputeDriver } from '../../src/ports/compute.ts';
 import type { ReverseDns } from '../../src/ports/dns.ts';
@@ -96,6 +96,10 @@ export const EFFECTS = {
     ...['blobs.createWriter', 'blobs.createWriter.write', 'blobs.createWriter.finish', 'images'],
     'image_uploads',
   ],
+  'an upload in parts': [
+    ...['blobs.openAppender', 'blobs.openAppender.write', 'blobs.openAppender.finish', 'blobs.publish'],
+    ...['image_uploads', 'images'],
+  ],
   'the deletion of an image': ['blobs.remove', 'images', 'tasks'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -110,6 +114,7 @@ export type DriverCall =
   | Calls<'chain', ChainDriver>
   | Calls<'blobs', BlobStore>
   | Calls<'blobs.createWriter', BlobWriter>
+  | Calls<'blobs.openAppender', BlobAppender>
   | Calls<'dns', ReverseDns>
   | Calls<'mailer', Mailer>
   | Calls<'webhooks', WebhookSender>;
@@ -155,6 +160,10 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'blobs.createWriter.write': 'killed',
   'blobs.createWriter.finish': 'killed',
   'blobs.createWriter.abort': 'harmless: deletes what a kill would leave for the cleanup job',
+  'blobs.openAppender': 'killed',
+  'blobs.openAppender.write': 'killed',
+  'blobs.openAppender.finish': 'killed',
+  'blobs.publish': 'killed',
   'blobs.path': 'harmless: reads',
   'blobs.remove': 'killed',
   'dns.set': 'killed',

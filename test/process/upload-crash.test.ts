@@ -17,6 +17,8 @@ import { type KillScenario, testKillPlaces } from './kill-places.ts';
 
 let folder = '';
 let token = '';
+let session: SessionClient;
+const PARTED = Buffer.from(isoFile(200_000));
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skerry-crash-'));
   // When root runs the tests, the database runs as another user, who must be able to enter this folder.
@@ -25,6 +27,8 @@ before(async () => {
   const serving = await startSkerryd(environment('base'));
   const customer = SessionClient.forUrl(serving.url);
   await customer.signUp();
+  await customer.fetchCsrf();
+  session = customer;
   token = await createApiToken(customer, 'write');
   assert.equal((await serving.stop()).code, 0);
 });
@@ -72,6 +76,48 @@ const UPLOAD: KillScenario<UploadContext> = {
   },
 };
 
+/** Sends a file in two parts, from where the service says, and submits the form. */
+async function uploadInParts(url: string): Promise<number> {
+  const headers = { cookie: `PHPSESSID=${session.cookie}`, 'x-csrf-token': session.csrf ?? '' };
+  const size = String(PARTED.length);
+  const begun = await fetch(`${url}/images/uploads`, {
+    ...{ method: 'POST', headers, body: new URLSearchParams({ key: 'crash', size }) },
+  });
+  const { id, received } = (await begun.json()) as { readonly id: string; readonly received: number };
+  for (let at = received; at < PARTED.length; ) {
+    const part = PARTED.subarray(at, at + PARTED.length / 2);
+    const type = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(at) };
+    const response = await fetch(`${url}/images/uploads/${id}`, {
+      ...{ method: 'PATCH', headers: { ...headers, ...type }, body: new Uint8Array(part) },
+    });
+    assert.equal(response.status, 200, await response.text());
+    at += part.length;
+  }
+  const body = new FormData();
+  const once = 'the-submission-key-of-this-test';
+  const fields = { _token: session.csrf ?? '', _form: 'upload', _once: once, 'arch.amd64': 'on', upload: id };
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  const init = { method: 'POST', headers: { cookie: headers.cookie }, redirect: 'manual' as const, body };
+  return (await fetch(`${url}/images`, init)).status;
+}
+
+const IN_PARTS: KillScenario<UploadContext> = {
+  name: 'an upload in parts',
+  run: async ({ url }) => {
+    await uploadInParts(url);
+    await callSandbox(url, 'settle');
+  },
+  finish: async ({ url, files }) => {
+    await callSandbox(url, 'settle');
+    // The script continues the unfinished upload; a finished one shows its image.
+    if ((await listImages(url)).length === 0) assert.equal(await uploadInParts(url), 303);
+    await callSandbox(url, 'settle');
+    const [name = ''] = await files();
+    assert.deepEqual([(await files()).length, (await listImages(url)).length], [1, 1]);
+    assert.equal(name.startsWith('part-'), false);
+  },
+};
+
 const DELETION: KillScenario<UploadContext> = {
   name: 'the deletion of an image',
   run: async ({ url }) => {
@@ -90,7 +136,7 @@ const DELETION: KillScenario<UploadContext> = {
 };
 
 describe('a process killed with SIGKILL while a customer uploads or deletes an image', FULL_ONLY, () => {
-  for (const scenario of [UPLOAD, DELETION]) {
+  for (const scenario of [UPLOAD, IN_PARTS, DELETION]) {
     it(`${scenario.name} keeps a file only for a committed image, and accepts a retry`, async (t) => {
       const files = (name: string) => readdir(join(folder, name, 'images')).catch(() => []);
       const createContext = ({ url }: SkerrydProcess, name: string) => ({ url, files: () => files(name) });

@@ -10,6 +10,7 @@ import {
   isDeletedImage,
   softDeleteImage,
 } from '../../store/images/images.ts';
+import { releaseAllClaims } from '../../store/images/part-uploads.ts';
 import { isInsertedImage } from '../../store/servers/isos.ts';
 import { enqueueTask, enqueueTasks, type TaskResult } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -62,7 +63,9 @@ export async function releaseImage(tx: Sql, imageId: string, now: Date): Promise
  * roll back to is rechecked until that ends.
  */
 export async function removeImageBlob(service: Service, key: string): Promise<TaskResult> {
-  if (await endAbandonedUpload(service.db, key)) return { againMs: RECHECK_MS };
+  const now = service.clock.now();
+  const upload = await endAbandonedUpload(service.db, key, now);
+  if (upload) return { againMs: Math.max((upload.expires_at?.getTime() ?? 0) - now.getTime(), RECHECK_MS) };
   const use = await findBlobUsage(service.db, key);
   if (use?.needed) return 'done';
   if (use?.reinstalls.some((payload) => previousImageId(service, payload) === key))
@@ -72,9 +75,13 @@ export async function removeImageBlob(service: Service, key: string): Promise<Ta
   return 'done';
 }
 
-/** Ends the uploads that killed processes left behind. Call it only where no other process can be running. */
+/**
+ * Ends the uploads that killed processes left behind; those in parts can resume. Call it only where no other
+ * process can be running.
+ */
 export async function abandonUploads(service: Service): Promise<void> {
   await service.db.transaction(async (tx) => {
+    await releaseAllClaims(tx);
     const subjects = await endAllUploads(tx);
     await enqueueTasks(tx, { kind: 'image_remove', subjects, now: service.clock.now() });
   });

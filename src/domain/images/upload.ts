@@ -11,6 +11,7 @@ import { newId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import type { Quotas } from '../../kernel/settings/lists.ts';
 import { GIB_BYTES, toGib } from '../../kernel/sizes.ts';
+import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobStoreFullError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
@@ -107,18 +108,22 @@ async function admitUpload(
     await lockCustomer(tx, customerId);
     if (quotas)
       requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), atLeastBytes);
-    if ((await countUploads(tx, customerId)) >= LIMITS.imageUploadsConcurrent) {
-      fail(
-        'conflict_state',
-        {},
-        `${LIMITS.imageUploadsConcurrent} uploads are in progress. Try again when one of them has finished.`,
-      );
-    }
+    await requireUploadSlot(tx, customerId, now);
     await insertUpload(tx, { id: uploadId, customerId, aliveS: UPLOAD_LEASE_S });
     await enqueueTask(tx, { kind: 'image_remove', subject: uploadId, now });
     return uploadId;
   });
   return openUpload(service, id, atLeastBytes);
+}
+
+/** Refuses with `conflict_state` if the customer, who is locked, has too many uploads in progress. */
+export async function requireUploadSlot(tx: Sql, customerId: string, now: Date): Promise<void> {
+  if ((await countUploads(tx, customerId, now)) < LIMITS.imageUploadsConcurrent) return;
+  fail(
+    'conflict_state',
+    {},
+    `${LIMITS.imageUploadsConcurrent} uploads are in progress. Try again when one of them has finished.`,
+  );
 }
 
 function openUpload(service: Service, id: string, atLeastBytes: number): Upload {

@@ -5,11 +5,19 @@
  * use stays flat.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../kernel/files.ts';
+import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
-import { type BlobInfo, type BlobStore, BlobStoreFullError, type BlobWriter } from '../../ports/blobs.ts';
+import {
+  type BlobAppender,
+  type BlobInfo,
+  BlobMissingError,
+  type BlobStore,
+  BlobStoreFullError,
+  type BlobWriter,
+} from '../../ports/blobs.ts';
 
 /** Kept free for everything else on the disk, mainly the database. */
 const RESERVE_BYTES = GIB_BYTES;
@@ -51,6 +59,31 @@ export class DiskBlobs implements BlobStore {
     });
   }
 
+  async openAppender(key: string, offset: number, expectedBytes: number): Promise<BlobAppender> {
+    const part = this.#partPath(key);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#requireSpace(expectedBytes);
+    const file = await openPart(part, offset);
+    // Its name must be on disk before its bytes count as received.
+    if (offset === 0) await syncPath(this.#folder);
+    return new DiskAppender(file, offset);
+  }
+
+  async publish(key: string, sizeBytes: number, onChunk: (chunk: Uint8Array) => void): Promise<BlobInfo> {
+    const [part, whole] = [this.#partPath(key), this.path(key)];
+    // A killed call may have renamed it.
+    const path = (await stat(part).catch(undefinedIfMissing)) ? part : whole;
+    if ((await stat(path).catch(undefinedIfMissing))?.size !== sizeBytes) throw new BlobMissingError();
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      hash.update(chunk as Buffer);
+      onChunk(chunk as Buffer);
+    }
+    if (path === part) await rename(part, whole);
+    await syncPath(this.#folder);
+    return { sha256: hash.digest('hex'), sizeBytes };
+  }
+
   path(key: string): string {
     // Keys are our own UUIDs. A name from anyone else must never become a path.
     if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key)) throw new Error('invalid blob key');
@@ -69,6 +102,47 @@ export class DiskBlobs implements BlobStore {
   async #requireSpace(bytes: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder);
     if (bavail * bsize < bytes + this.#reserveBytes) throw new BlobStoreFullError();
+  }
+}
+
+/** Opens a file to write at `offset`, which is 0 for a new one. */
+async function openPart(path: string, offset: number): Promise<FileHandle> {
+  if (offset === 0) return await open(path, 'w', 0o600).catch(rethrowDiskError);
+  const file = (await open(path, 'r+').catch(undefinedIfMissing)) ?? throwMissing();
+  if ((await file.stat()).size >= offset) return file;
+  await file.close();
+  return throwMissing();
+}
+
+function throwMissing(): never {
+  throw new BlobMissingError();
+}
+
+/** Parts are small, so each chunk is written before the next is received. */
+class DiskAppender implements BlobAppender {
+  readonly #file: FileHandle;
+  #offset: number;
+
+  constructor(file: FileHandle, offset: number) {
+    this.#file = file;
+    this.#offset = offset;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let done = 0; done < chunk.length; ) {
+      const length = chunk.length - done;
+      const written = await this.#file.write(chunk, done, length, this.#offset).catch(rethrowDiskError);
+      done += written.bytesWritten;
+      this.#offset += written.bytesWritten;
+    }
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.#file.sync().catch(rethrowDiskError);
+    } finally {
+      await this.#file.close();
+    }
   }
 }
 

@@ -23,6 +23,7 @@ import { ALERT_PAGES } from './resources/alerts.ts';
 import { FIREWALL_PAGES } from './resources/firewall.ts';
 import { IMAGE_PAGES } from './resources/images.ts';
 import { SNAPSHOT_PAGES } from './resources/snapshots.ts';
+import { registerUploadParts } from './resources/upload-parts.ts';
 import { VOLUME_PAGES } from './resources/volumes.ts';
 import { WEBHOOK_PAGES } from './resources/webhooks.ts';
 import { ACTION_PAGES } from './servers/actions.ts';
@@ -110,5 +111,6 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerStatusFeed(scope, edge);
   registerServerCharts(scope, edge);
   registerServerAddresses(scope, edge);
+  registerUploadParts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

@@ -45,6 +45,7 @@ const NOTICES = {
   group_deleted: 'Firewall group deleted.',
   rules_saved: 'Rules saved. Servers in this group update within seconds.',
   image_uploaded: 'Image uploaded. You can choose it when you deploy or rebuild a server.',
+  upload_discarded: 'Upload discarded.',
   image_deleted: 'Image deleted. Servers installed from it keep running.',
   ping_queued: 'Test event queued. Its delivery is listed below.',
   replay_queued: 'The event will be sent again. Its delivery is listed below.',

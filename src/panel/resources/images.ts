@@ -18,6 +18,7 @@ import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
+import { type UnfinishedUpload, unfinishedUploads } from './unfinished-uploads.ts';
 
 const TYPE_LABELS = { official: 'Official', custom: 'Custom' } as const;
 
@@ -34,6 +35,7 @@ export function imagesView(data: {
   readonly next: string | null;
   readonly first: string | null;
   readonly limits: ImageLimits;
+  readonly unfinished: readonly UnfinishedUpload[];
   readonly forms: FormContext;
 }): View {
   const label = imageLabels(data.images);
@@ -71,7 +73,10 @@ export function imagesView(data: {
     body: html`${filterForm(data.filter)}
 ${part('list', list)}
 ${pager(data)}
-${section('Upload image', uploadSection(data.forms, data.limits))}`,
+${section(
+  'Upload image',
+  html`${unfinishedUploads(data.unfinished, data.forms)}${uploadSection(data.forms, data.limits)}`,
+)}`,
   };
 }
 
@@ -102,8 +107,9 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   // The file must be the last part: the server validates everything before it first.
   return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
 of its own, with ${gb} GiB in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
-Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, upload the
-file again.</p>
+Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, the upload
+continues on its own, or when you choose the same file within ${LIMITS.imageUploadResumeHours} hours. Without
+scripts, upload the file again.</p>
 ${form(
   forms,
   { name: 'upload', multipart: true },

@@ -126,11 +126,13 @@ export async function insertUpload(
   );
 }
 
-/** Counts the customer's uploads in progress. */
-export async function countUploads(tx: Sql, customerId: string): Promise<number> {
+/** Counts the customer's uploads in progress, and those that can resume. */
+export async function countUploads(tx: Sql, customerId: string, now: Date): Promise<number> {
   const row = await tx.row<{ count: bigint }>(
-    `select count(*) from image_uploads where customer_id = $1 and alive_until > clock_timestamp()`,
-    [customerId],
+    `select count(*) from image_uploads
+      where customer_id = $1
+        and case when expires_at is null then alive_until > clock_timestamp() else expires_at > $2 end`,
+    [customerId, now],
   );
   return Number(row?.count ?? 0n);
 }
@@ -147,15 +149,31 @@ export async function endUpload(tx: Sql, id: string): Promise<boolean> {
   return (await tx.run(`delete from image_uploads where id = $1`, [id])) === 1;
 }
 
-/** Ends the upload if its process died. Returns whether it is still alive. */
-export async function endAbandonedUpload(tx: Sql, id: string): Promise<boolean> {
-  await tx.run(`delete from image_uploads where id = $1 and alive_until <= clock_timestamp()`, [id]);
-  return (await tx.row(`select from image_uploads where id = $1`, [id])) !== undefined;
+/**
+ * Ends the upload if its process died, or if it expired and no one writes. Returns undefined if there is none
+ * left, and otherwise when it expires, if it does.
+ */
+export async function endAbandonedUpload(
+  tx: Sql,
+  id: string,
+  now: Date,
+): Promise<{ readonly expires_at: Date | null } | undefined> {
+  await tx.run(
+    `delete from image_uploads
+      where id = $1 and alive_until <= clock_timestamp() and (expires_at is null or expires_at <= $2)`,
+    [id, now],
+  );
+  return await tx.row<{ expires_at: Date | null }>(`select expires_at from image_uploads where id = $1`, [
+    id,
+  ]);
 }
 
-/** Ends every upload. Returns their ids. */
+/** Ends every upload in one piece. Returns their ids. */
 export async function endAllUploads(tx: Sql): Promise<string[]> {
-  return (await tx.rows<{ id: string }>(`delete from image_uploads returning id`)).map(({ id }) => id);
+  const rows = await tx.rows<{ id: string }>(
+    `delete from image_uploads where expires_at is null returning id`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 // ---- the imported disks that official images are installed from

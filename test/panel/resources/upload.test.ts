@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Chromium, NO_CHROMIUM, openChromium } from '../../support/chromium.ts';
 import { isoFile } from '../../support/iso.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const FILE_BYTES = 3 * 1024 ** 2;
+/** Three parts. */
+const LONG_FILE_BYTES = 20 * 1024 ** 2;
 const SLOW_BYTES_PER_S = 512 * 1024;
 
 describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
@@ -33,6 +39,13 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
   }
   const press = (page: Page) => page.getByRole('button', { name: 'Upload image' }).click();
   const progress = (page: Page) => page.locator('.upload');
+  async function newestHash(): Promise<string | undefined> {
+    const { db } = world.opened;
+    const row = await db.row<{ sha256: string }>(
+      'select sha256 from images where sha256 is not null order by id desc limit 1',
+    );
+    return row?.sha256;
+  }
   /** Returns a function that limits the rate of the page's network, or removes the limit. */
   async function throttle(page: Page): Promise<(bytesPerS: number, offline?: boolean) => Promise<void>> {
     const devtools = await page.context().newCDPSession(page);
@@ -58,20 +71,66 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'rescue tools');
   });
 
-  it('a lost connection is explained, and the same form uploads again', async () => {
+  it('an upload continues on its own after a lost connection, and arrives whole', async () => {
     await using page = await chromium.page();
     await open(page);
     const limit = await throttle(page);
-    await limit(SLOW_BYTES_PER_S);
-    await choose(page, isoFile(FILE_BYTES));
+    await limit(SLOW_BYTES_PER_S * 16);
+    const content = isoFile(LONG_FILE_BYTES);
+    await choose(page, content);
     await press(page);
-    await progress(page).filter({ hasText: ' left' }).waitFor();
+    await progress(page)
+      .filter({ hasText: /^\s*\d\d[.\d]* MiB of 20 MiB/ })
+      .waitFor();
     await limit(SLOW_BYTES_PER_S, true);
-    const alert = page.getByRole('alert');
-    await alert.filter({ hasText: /^The connection was lost after [\d.]+ [KM]iB\. Check/ }).waitFor();
+    await progress(page)
+      .filter({ hasText: /connection was lost after \d+ MiB\. Trying again/ })
+      .waitFor();
     await limit(-1);
-    await press(page);
     await page.waitForURL(/\/images\/custom_\w+\?done=image_uploaded$/);
+    assert.equal(await newestHash(), createHash('sha256').update(content).digest('hex'));
+  });
+
+  it('after a reload, the same file resumes where it was, and a discarded upload begins again', async () => {
+    await using page = await chromium.page();
+    await open(page);
+    const limit = await throttle(page);
+    const folder = scratchFolder();
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, 'x.iso');
+    const content = isoFile(LONG_FILE_BYTES);
+    await writeFile(path, content);
+    const chooseFile = () => page.locator('input[type=file]').setInputFiles(path);
+    const interrupt = async () => {
+      await chooseFile();
+      await limit(SLOW_BYTES_PER_S * 16);
+      await press(page);
+      await progress(page)
+        .filter({ hasText: /^\s*\d\d[.\d]* MiB of 20 MiB/ })
+        .waitFor();
+      page.once('dialog', (dialog) => dialog.accept());
+      await page.reload();
+      await limit(-1);
+    };
+    await interrupt();
+    const note = page.locator('.banner', {
+      hasText: /is unfinished: \d+ MiB have arrived/,
+    });
+    await note.getByRole('button', { name: 'Discard this upload' }).click();
+    await page.locator('.banner', { hasText: 'Upload discarded.' }).waitFor();
+    assert.equal(await note.count(), 0);
+    await interrupt();
+    await note.waitFor();
+    await chooseFile();
+    const parts: string[] = [];
+    page.on('request', (request) => {
+      const offset = request.headers()['upload-offset'];
+      if (offset !== undefined) parts.push(offset);
+    });
+    await page.getByRole('button', { name: 'Resume upload' }).click();
+    await page.waitForURL(/\/images\/custom_\w+\?done=image_uploaded$/);
+    assert.ok(Number(parts[0]) >= 8 * 1024 ** 2, `${parts}`);
+    assert.equal(await newestHash(), createHash('sha256').update(content).digest('hex'));
   });
 
   it('a refused file is explained next to its field, and a canceled one keeps the form', async () => {

@@ -1,13 +1,18 @@
 /** Image pages. */
 
 import { createImage } from '../../../domain/images/create.ts';
+import {
+  completePartUpload,
+  discardPartUpload,
+  listUnfinishedUploads,
+} from '../../../domain/images/parts.ts';
 import { getImage, imageRemovalDay, listImages } from '../../../domain/images/read.ts';
 import type { ReceivedField } from '../../../domain/images/upload.ts';
 import { fail, InvalidRequest } from '../../../kernel/fail.ts';
 import { GIB_BYTES } from '../../../kernel/sizes.ts';
 import { imagesView, imageView } from '../../../panel/resources/images.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { PANEL_FIELDS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
+import { PANEL_FIELDS, PANEL_PATHS, PART_UPLOAD_FIELD, resourcePath } from '../../../spec/paths.ts';
 import type { Call } from '../../admission/forms.ts';
 import { runOnce } from '../../admission/once.ts';
 import { readSessionCookie } from '../../cookie.ts';
@@ -24,6 +29,15 @@ import {
   restForm,
 } from '../page-types.ts';
 
+/** It changes no resource. */
+const DISCARD_FORM: CustomForm = {
+  audit: null,
+  run: async (call) => {
+    await discardPartUpload(call.edge.service, call.customer(), field(call.form, PANEL_FIELDS.key));
+    return { to: PANEL_PATHS.images, notice: 'upload_discarded' };
+  },
+};
+
 export const IMAGE_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.images,
@@ -31,7 +45,7 @@ export const IMAGE_PAGES: readonly PanelPage[] = [
     readOperations: ['images.list'],
     acceptsUpload: true,
     render: showImages,
-    forms: { upload: uploadForm(PANEL_PATHS.images) },
+    forms: { upload: uploadForm(PANEL_PATHS.images), discard: DISCARD_FORM },
   },
   page({
     path: `${PANEL_PATHS.images}/{id}`,
@@ -62,7 +76,8 @@ async function showImages(context: PageContext) {
   const { items: images, ...rest } = list;
   const { customImages: count, customImagesGb: gb } = context.service.settings.quotas;
   const limits = { count, gb, fileGb: LIMITS.imageUploadMaxBytes / GIB_BYTES };
-  return imagesView({ images, ...rest, limits, forms: context.forms });
+  const unfinished = await listUnfinishedUploads(context.service, context.customer());
+  return imagesView({ images, ...rest, limits, unfinished, forms: context.forms });
 }
 
 /** Its fields are read, and the customer is admitted, before the first byte of the file. */
@@ -84,6 +99,8 @@ async function runUpload(
   const { service } = edge;
   const actor = call.customer();
   const key = field(form, PANEL_FIELDS.idempotencyKey) || undefined;
+  const partUpload = field(form, PART_UPLOAD_FIELD);
+  if (partUpload !== '') return await runPartUpload(call, { id: partUpload, key }, done);
   const received = await receiveUpload(request, service, actor, { key }).catch(rethrowTooLarge);
   try {
     const completeUpload = { ...received, fields: [...formFields(form), ...received.fields] };
@@ -101,6 +118,36 @@ async function runUpload(
   }
 }
 
+/** Creates the image from a file that has arrived in parts. */
+async function runPartUpload(
+  call: Call,
+  { id, key }: { readonly id: string; readonly key: string | undefined },
+  done: (image: { readonly id: string }) => FormResult,
+): Promise<FormResult> {
+  const { edge, request, form } = call;
+  const actor = call.customer();
+  const complete = await completePartUpload(edge.service, actor, id);
+  try {
+    const fields = formFields(form);
+    const credential = readSessionCookie(request) ?? '';
+    const { response } = await runOnce(
+      call,
+      { actor, key, credential, body: { fields, upload: id } },
+      async (caller) => {
+        // A repeated request gets the stored response instead.
+        if (!complete)
+          fail('invalid_value', { field: 'file' }, 'The upload has ended. Choose the file again.');
+        const discard = complete.release;
+        return await createImage(edge.service, caller, { ...complete, discard, fields, files: 1 });
+      },
+      done,
+    );
+    return response.body as FormResult;
+  } finally {
+    await complete?.release();
+  }
+}
+
 /** Omits empty fields, which browsers send as well. */
 function formFields(form: Form): ReceivedField[] {
   const texts = ['name', 'version', 'variant'].flatMap((name) => {
@@ -111,7 +158,7 @@ function formFields(form: Form): ReceivedField[] {
   return [...texts, ...arches.map((value) => ({ name: 'arch', value }))];
 }
 
-function rethrowTooLarge(error: unknown): never {
+export function rethrowTooLarge(error: unknown): never {
   const tooLarge =
     error instanceof InvalidRequest &&
     error.items.some(({ field: name, issue }) => name === 'file' && issue === 'max');
