@@ -1,8 +1,10 @@
 /** Firewall groups: the list with a form to create one, and the settings of one group. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
 import { FIREWALL_DEFAULTS, type FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import { latestChanges } from '../account/audit-log.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -104,6 +106,8 @@ interface GroupData {
   readonly servers: readonly Server[];
   /** Identifies the servers that the group applies to now, to detect concurrent changes. */
   readonly seen: string;
+  /** The latest changes and attempts. */
+  readonly changes: readonly AuditEvent[];
   readonly forms: FormContext;
 }
 
@@ -141,6 +145,7 @@ ${detailList([
 ])}
 ${section('Servers', applyForm(data))}
 ${section('Name and default inbound policy', changeForm(data))}
+${section('Activity', latestChanges(group.id, 'group', data.changes))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
 }

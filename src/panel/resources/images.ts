@@ -1,7 +1,9 @@
 /** Official and custom images: the list with an upload form, and the page of one image. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import { ARCHES, IMAGE_TYPES, type Image } from '../../spec/schemas/image.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -134,14 +136,17 @@ export function imageView(data: {
   readonly image: Image;
   /** The date of removal, or null. */
   readonly removedOn: string | null;
+  /** The latest ones. Official images have none. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { image, removedOn, forms } = data;
+  const { image, removedOn, actions, forms } = data;
   return {
     title: formatImageName(image),
     section: 'images',
     breadcrumbs: [['Images', PANEL_PATHS.images]],
     header: { facts: [TYPE_LABELS[image.type], image.arch.join(', ')] },
+    ...refreshWhileRunning(actions),
     live: [image.id],
     body: html`${
       image.deprecated_at !== null &&
@@ -162,6 +167,7 @@ ${part(
     ['ID', html`<code>${image.id}</code>`],
   ]),
 )}
+${image.type === 'custom' && activityPart(image.id, 'image', actions)}
 ${image.type === 'custom' && section('Delete', deleteSection(forms))}`,
   };
 }

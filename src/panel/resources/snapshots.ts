@@ -1,9 +1,11 @@
 /** Snapshots: the list with a form to create one, and the page of one snapshot. */
 import { LIMITS } from '../../spec/limits.ts';
 import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../../spec/states.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   buttonLink,
@@ -25,9 +27,6 @@ import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
-
-/** While the snapshot is being created. */
-const REFRESH_S = 10;
 
 const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
 
@@ -135,9 +134,11 @@ export function snapshotView(data: {
   readonly servers: readonly Server[];
   /** Servers that it fits, regardless of their current state. */
   readonly targets: readonly Server[];
+  /** The latest ones. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { snapshot, servers, forms } = data;
+  const { snapshot, servers, actions, forms } = data;
   return {
     title: snapshot.name,
     section: 'snapshots',
@@ -151,7 +152,7 @@ export function snapshotView(data: {
       ],
       ...(snapshot.status === 'ready' && { actions: deployButton(snapshot) }),
     },
-    ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
+    ...refreshWhileRunning(actions),
     live: [snapshot.id],
     body: html`${part(
       'facts',
@@ -165,6 +166,7 @@ export function snapshotView(data: {
       ]),
     )}
 ${part('use', snapshot.status === 'ready' && section('Restore', restoreSection(data)))}
+${activityPart(snapshot.id, 'snapshot', actions)}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
 ${part('delete', section('Delete', deleteSection(snapshot, forms)))}`,

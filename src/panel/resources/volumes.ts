@@ -1,9 +1,11 @@
 /** Volumes: the list with a form to create one, and the page of one volume. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { explainDenial } from '../../spec/states.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -128,9 +130,11 @@ export function volumeView(data: {
   readonly volume: Volume;
   /** Servers in the volume's region. */
   readonly servers: readonly Server[];
+  /** The latest ones. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { volume, servers, forms } = data;
+  const { volume, servers, actions, forms } = data;
   return {
     title: volume.name,
     section: 'volumes',
@@ -139,6 +143,7 @@ export function volumeView(data: {
       status: volume.attached_to === null ? statusBadge('detached') : statusBadge('attached', 'good'),
       facts: [`${volume.size_gb} GiB`, volume.region, volume.device && html`<code>${volume.device}</code>`],
     },
+    ...refreshWhileRunning(actions),
     live: [volume.id],
     body: html`${part(
       'facts',
@@ -161,6 +166,7 @@ ${part(
   'attachment',
   volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data),
 )}
+${activityPart(volume.id, 'volume', actions)}
 ${section('Name, size, and labels', changeForm(volume, forms))}
 ${protectionSection(forms, 'volume', volume.protection)}
 ${part('delete', section('Delete', deleteSection(volume, forms)))}`,

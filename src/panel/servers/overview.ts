@@ -3,6 +3,7 @@ import { DOCS_PATHS, PANEL_PATHS, resourcePath, serverPagePath } from '../../spe
 import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import { actionSteps, activityPart, progressBar } from '../parts/activity.ts';
 import { copyable, detailList, section, time, usd } from '../parts/components.ts';
 import type { FormContext } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
@@ -10,7 +11,6 @@ import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
-import { actionSteps, progressBar, recentActions } from './actions.ts';
 import { formatCyclePrice, formatMemory } from './format.ts';
 import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 import { LOAD_EVERY_S, type LoadData, loadSection } from './load.ts';
@@ -47,7 +47,7 @@ ${section('Tags and labels', tagsAndLabels(data))}
 ${part('specifications', section('Specifications', machineDetails(data)))}
 ${part('billing', section('Billing', billingDetails(data)))}
 </div></div>
-${part('actions', section('Latest actions', recentActions(server.id, data.actions)))}`;
+${activityPart(server.id, 'server', data.actions)}`;
   const view = serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
   return { ...view, valuesEveryS: LOAD_EVERY_S };
 }

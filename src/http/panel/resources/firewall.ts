@@ -16,6 +16,7 @@ import {
 import { PANEL_PATHS } from '../../../spec/paths.ts';
 import type { FirewallGroup, FirewallRuleBody } from '../../../spec/schemas/firewall.ts';
 import { type Form, field } from '../../form.ts';
+import { readLatestChanges } from '../account/audit-log.ts';
 import { listOwnServers } from '../choices.ts';
 import { bodyReader, checkedIds, text, untrimmedText } from '../field-readers.ts';
 import { readList } from '../list.ts';
@@ -59,6 +60,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
   page({
     path: `${PANEL_PATHS.firewall}/{id}/settings`,
     access: 'customer',
+    readOperations: ['audit_events.list'],
     render: showSettings,
     forms: {
       change: restForm<FirewallGroup>({
@@ -89,11 +91,12 @@ async function showGroups(context: PageContext) {
 }
 
 async function showSettings(context: PageContext<{ readonly id: string }>) {
-  const [group, servers] = await Promise.all([
+  const [group, servers, changes] = await Promise.all([
     getGroup(context.service, context.customer(), context.params.id),
     listOwnServers(context),
+    readLatestChanges(context, context.params.id),
   ]);
-  return groupSettingsView({ group, servers, seen: serversEtag(group), forms: context.forms });
+  return groupSettingsView({ group, servers, seen: serversEtag(group), changes, forms: context.forms });
 }
 
 async function showEditor(context: PageContext<{ readonly id: string }>) {
