@@ -13,8 +13,8 @@ import {
   table,
   tabs,
   time,
-  usd,
 } from '../parts/components.ts';
+import { usd, usdValue } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
@@ -147,7 +147,7 @@ function renewalsTable({
 ${
   missing > 0 &&
   html`<p class="banner warn">You’re short by ${usd(missing)} for renewals in the next ${days} days. <a
-href="${topupPath(missing.toFixed(2))}">Top up the difference</a></p>`
+href="${topupPath(usdValue(missing))}">Top up the difference</a></p>`
 }
 ${
   rows.length === 0

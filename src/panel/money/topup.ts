@@ -2,8 +2,9 @@
 import type { CoinCode } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
-import { detailList, exactUsd, usd } from '../parts/components.ts';
+import { detailList } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { type KeptOrder, keptOrders } from '../servers/kept-orders.ts';

@@ -16,6 +16,7 @@ import {
   table,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
@@ -43,7 +44,7 @@ export function imagesView(data: {
     html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${label(image)}</a>`,
     TYPE_LABELS[image.type],
     image.arch.join(', '),
-    `${image.size_gb} GiB`,
+    formatGib(image.size_gb),
     image.deprecated_at === null
       ? day(image.released_at)
       : statusBadge(`deprecated ${image.deprecated_at}`, 'busy'),
@@ -102,8 +103,8 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const problem = fields.problem('arch');
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
-  return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
-of its own, with ${gb} GiB in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
+  return html`<p>A bootable ISO 9660 image of up to ${formatGib(fileGb)}. An account can have up to ${count} images
+of its own, with ${formatGib(gb)} in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
 Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, upload the
 file again.</p>
 ${form(
@@ -123,7 +124,7 @@ ${fileField(fields, fileGb)}
 }
 
 function fileField(fields: Fields, fileGb: number): Html {
-  const hint = `Up to ${fileGb} GiB. Stay on this page until the upload is done.`;
+  const hint = `Up to ${formatGib(fileGb)}. Stay on this page until the upload is done.`;
   const id = fields.id('file');
   const bad = fields.problem('file') !== null && ' bad';
   return html`<div class="field${bad}"><label for="${id}">File</label>
@@ -161,7 +162,7 @@ ${part(
     ['Version', image.version],
     ['Variant', image.variant],
     ['Architecture', image.arch.join(', ')],
-    ['Size', `${image.size_gb} GiB`],
+    ['Size', formatGib(image.size_gb)],
     ['User data', image.cloud_init ? 'Supported (cloud-init)' : 'Not supported'],
     [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
     ['ID', html`<code>${image.id}</code>`],

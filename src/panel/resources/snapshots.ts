@@ -20,6 +20,7 @@ import {
   time,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -34,7 +35,7 @@ function snapshotStatusBadge(status: SnapshotStatus): Html {
   return statusBadge(status === 'error' ? 'failed' : status, TONES[status]);
 }
 
-const formatSize = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? `${size_gb} GiB` : '–');
+const formatSize = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? formatGib(size_gb) : '–');
 
 export function snapshotsView(data: {
   readonly snapshots: readonly Snapshot[];

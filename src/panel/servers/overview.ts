@@ -4,14 +4,15 @@ import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { actionSteps, activityPart, progressBar } from '../parts/activity.ts';
-import { copyable, detailList, section, time, usd } from '../parts/components.ts';
+import { copyable, detailList, section, time } from '../parts/components.ts';
 import type { FormContext } from '../parts/form.ts';
+import { formatGib, formatMemory, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
-import { formatCyclePrice, formatMemory } from './format.ts';
+import { formatCyclePrice } from './format.ts';
 import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 import { LOAD_EVERY_S, type LoadData, loadSection } from './load.ts';
 import { powerSection } from './power.ts';
@@ -87,7 +88,7 @@ function machineDetails(data: OverviewData): Html {
       ? html`${comma}<span class="soft">deleted key</span>`
       : html`${comma}<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
   });
-  const disk = `${data.diskGb.toLocaleString('en-US')}\u00a0GiB NVMe`;
+  const disk = `${formatGib(data.diskGb)} NVMe`;
   const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${disk}`;
   return detailList([
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],

@@ -1,8 +1,8 @@
 /** Power: the console, and a menu in which everything that interrupts the server asks first. */
-import { section, usd } from '../parts/components.ts';
+import { section } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
+import { formatMonths, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage } from './layout.ts';
 
 interface PowerCut {

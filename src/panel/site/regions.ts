@@ -2,7 +2,8 @@
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
-import { copyable, detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
+import { copyable, detailList, emptyState, section, statusBadge, table } from '../parts/components.ts';
+import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { countryName, flag } from './flags.ts';
@@ -55,7 +56,7 @@ ${detailList([
   ['Code', html`<code>${region.id}</code>`],
   ['Point of presence', html`<code>${region.pop_id}</code>`],
   ['Availability', availabilityBadge(region)],
-  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} available` : describePool(left)],
+  ['IPv4 addresses', signedIn ? `${formatNumber(left)} available` : describePool(left)],
   ['Onion address', region.tor_onion === null ? 'None' : copyable(region.tor_onion)],
 ])}
 ${section('Plans', plansInRegion(region, plans, closed))}`,

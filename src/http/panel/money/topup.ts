@@ -9,7 +9,7 @@ import { getPaymentByRef } from '../../../domain/topups/payment.ts';
 import { Failure } from '../../../kernel/fail.ts';
 import { centsToUsd, formatCents } from '../../../kernel/money.ts';
 import { AMOUNT_MAX_CHARS, topupView } from '../../../panel/money/topup.ts';
-import { usd } from '../../../panel/parts/components.ts';
+import { usd } from '../../../panel/parts/format.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';

@@ -86,9 +86,10 @@ async function showVolumes(context: PageContext) {
 
 async function showVolume(context: PageContext<{ readonly id: string }>) {
   const volume = await getVolume(context.service, context.customer(), context.params.id);
-  const [servers, actions] = await Promise.all([
+  const [servers, regions, actions] = await Promise.all([
     listOwnServers(context, { region: volume.region }),
+    listAllRegions(context),
     readLatestActions(context, volume.id),
   ]);
-  return volumeView({ volume, servers, actions, forms: context.forms });
+  return volumeView({ volume, servers, regions, actions, forms: context.forms });
 }
