@@ -23,6 +23,8 @@ import { coinUnit, topupStatusBadge } from './coin-names.ts';
 import { refundInstructions } from './payment.ts';
 
 interface BillingData {
+  /** Whether the host has published a contact. */
+  readonly hasContact: boolean;
   readonly balance: Balance;
   /** When the servers are suspended if the balance stays negative; null if it is not. */
   readonly suspend_at: string | null;
@@ -96,7 +98,7 @@ servers.</p>`,
 )}
 ${data.invoices
   .filter(({ status }) => status === 'error')
-  .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
+  .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup, data.hasContact)}</div>`)}
 ${part('renewals', section('Upcoming renewals', renewalsTable(data)))}
 ${part('topups', section('Top-ups', topupsTable(data)))}`,
   };

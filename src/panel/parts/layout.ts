@@ -1,6 +1,6 @@
 /** The frame around every page: title, account, banners, and navigation. */
 import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
-import { type Brand, brandLink, footer } from './brand.ts';
+import { type Brand, brandLink, contactLink, footer } from './brand.ts';
 import type { FormContext } from './form.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { part } from './live.ts';
@@ -185,13 +185,14 @@ ${shown.length > 0 && list}</div>
 ${actions && html`<div class="page-actions">${actions}</div>`}</header>`;
 }
 
-function banners({ account, closed, notice, forms }: Frame): Html {
+function banners({ account, brand, closed, notice, forms }: Frame): Html {
   const { failure } = forms;
   const remedy = failure?.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`;
   return html`${
     account?.frozen &&
-    html`<p class="banner warn">Your account is frozen. You can view it but not change it. <a
-href="${PANEL_PATHS.contact}">Contact us</a>.</p>\n`
+    html`<p class="banner warn">Your account is frozen. You can view it but not change it.${
+      brand.published.contact && html` ${contactLink('Contact us', true)}.`
+    }</p>\n`
   }
 ${closed && html`<p class="banner warn">${closed}</p>\n`}
 ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}

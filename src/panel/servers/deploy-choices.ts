@@ -56,7 +56,7 @@ function prices({ id, cycles, price_usd_month }: Plan, { monthUsd, chosen }: Dep
 
 /** Where the plan is in stock, and where it is sold out. */
 function stock(plan: Plan, { onRequest, regions, soldIn }: DeployData): string {
-  if (onRequest.has(plan.id)) return 'On request: contact us';
+  if (onRequest.has(plan.id)) return 'On request';
   const names = (ids: readonly string[]) =>
     regions
       .filter(({ id }) => ids.includes(id))

@@ -3,6 +3,7 @@ import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../sp
 import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import { PLAN_CATEGORIES, type Plan } from '../../spec/schemas/plan.ts';
+import { contactLink } from '../parts/brand.ts';
 import { detailList, emptyState, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { exactUsd, formatGib, formatMemory, formatMonths, formatTib, usd } from '../parts/format.ts';
@@ -33,11 +34,16 @@ const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated servers' 
 /** Null if ordering is open. `note` explains why it is closed, unless a banner already does. */
 export type OrderingClosed = { readonly note: string | null } | null;
 
-interface PlansData {
+export interface OrderingState {
+  readonly closed: OrderingClosed;
+  /** Whether the host has published a contact, for plans on request. */
+  readonly hasContact: boolean;
+}
+
+interface PlansData extends OrderingState {
   readonly plans: readonly SoldPlan[];
   readonly regions: readonly Region[];
   readonly chosen: { readonly category: string; readonly region: string; readonly months: CycleMonths };
-  readonly closed: OrderingClosed;
   readonly forms: FormContext;
 }
 
@@ -93,7 +99,7 @@ function planTables(data: PlansData): HtmlValue {
 }
 
 function planTable(category: Plan['category'], plans: readonly SoldPlan[], data: PlansData): Html {
-  const { regions, chosen, closed } = data;
+  const { regions, chosen } = data;
   return table({
     caption: `${CATEGORY_NAMES[category]}, prices for ${formatMonths(chosen.months)}`,
     columns: [
@@ -112,7 +118,7 @@ function planTable(category: Plan['category'], plans: readonly SoldPlan[], data:
       formatMemory(plan.ram_mb),
       formatGib(plan.disk_gb),
       formatTib(plan.transfer_tb),
-      ...regions.map((region) => stockCell(plan, region, closed, chosen.months)),
+      ...regions.map((region) => stockCell(plan, region, data, chosen.months)),
     ]),
   });
 }
@@ -153,12 +159,12 @@ function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
 export function stockCell(
   plan: SoldPlan,
   region: Pick<Region, 'id' | 'name'>,
-  closed: OrderingClosed,
+  { closed, hasContact }: OrderingState,
   months: CycleMonths = 1,
 ): Html {
   if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not offered</span>`;
   if (plan.on_request)
-    return html`${statusBadge('on request')} <a href="${PANEL_PATHS.contact}">Contact us</a>`;
+    return html`${statusBadge('on request')}${hasContact && html` ${contactLink('Contact us', true)}`}`;
   if (!plan.available_in.includes(region.id)) return statusBadge('sold out');
   if (closed !== null) return statusBadge('available', 'good');
   const cycle = months === 1 ? {} : { billing_months: String(months) };
@@ -167,11 +173,9 @@ export function stockCell(
   return html`${statusBadge('available', 'good')} ${link}`;
 }
 
-export function planView(data: {
-  readonly plan: SoldPlan;
-  readonly regions: readonly Region[];
-  readonly closed: OrderingClosed;
-}): View {
+export function planView(
+  data: OrderingState & { readonly plan: SoldPlan; readonly regions: readonly Region[] },
+): View {
   const { plan, regions, closed } = data;
   const vps = plan.category === 'vps';
   return {
@@ -195,7 +199,7 @@ by the hour`,
   ['ID', html`<code>${plan.id}</code>`],
 ])}
 ${section('Price by billing cycle', priceTable(plan))}
-${section('Regions', regionsTable(plan, regions, closed))}`,
+${section('Regions', regionsTable(plan, regions, data))}`,
   };
 }
 
@@ -217,11 +221,11 @@ function priceTable(plan: SoldPlan): Html {
   });
 }
 
-function regionsTable(plan: SoldPlan, regions: readonly Region[], closed: OrderingClosed): Html {
+function regionsTable(plan: SoldPlan, regions: readonly Region[], ordering: OrderingState): Html {
   return table({
     caption: `Regions of plan ${plan.id}`,
     columns: ['Region', 'Availability'],
-    rows: regions.map((region) => [regionLink(region), stockCell(plan, region, closed)]),
+    rows: regions.map((region) => [regionLink(region), stockCell(plan, region, ordering)]),
   });
 }
 
