@@ -47,7 +47,7 @@ interface PageHeader {
   readonly status?: Html;
   /** Short facts on one line. Null ones are left out. */
   readonly facts?: readonly HtmlValue[];
-  /** A button link, or several. */
+  /** Button links, or forms with a button. */
   readonly actions?: Html;
 }
 
@@ -179,10 +179,11 @@ function pageHeader({ title, header = {} }: View): Html {
   const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
   if (!status && !actions && shown.length === 0) return html`<h1>${heading}</h1>`;
   const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
-  return html`<header class="page-head" data-part="head" data-announce="Status"><div><h1>${heading}</h1>
+  // Two parts: a form in use among the actions does not keep the status from changing.
+  return html`<header class="page-head"><div data-part="head" data-announce="Status"><h1>${heading}</h1>
 ${status}
 ${shown.length > 0 && list}</div>
-${actions && html`<div class="page-actions">${actions}</div>`}</header>`;
+<div class="page-actions" data-part="head-actions">${actions}</div></header>`;
 }
 
 function banners({ account, brand, closed, notice, forms }: Frame): Html {

@@ -15,7 +15,7 @@ import { firingList } from '../resources/alerts.ts';
 import { formatCyclePrice } from './format.ts';
 import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 import { LOAD_EVERY_S, type LoadData, loadSection } from './load.ts';
-import { powerSection } from './power.ts';
+import { powerButtons, powerNote } from './power.ts';
 
 const REFRESH_S = 5;
 
@@ -35,7 +35,7 @@ export function overviewView(data: OverviewData): View {
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
   const body = html`${part('progress', changing && progressCard(data))}
 ${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
-${part('power', powerSection(data))}
+${part('power', powerNote(data))}
 ${part('load', data.metrics.series.cpu_pct.length > 0 && loadSection(data))}
 <div class="columns"><div>
 ${part(
@@ -50,7 +50,8 @@ ${part('billing', section('Billing', billingDetails(data)))}
 </div></div>
 ${activityPart(server.id, 'server', data.actions)}`;
   const view = serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
-  return { ...view, valuesEveryS: LOAD_EVERY_S };
+  const header = { ...view.header, actions: powerButtons(data) };
+  return { ...view, header, valuesEveryS: LOAD_EVERY_S };
 }
 
 function progressCard(data: OverviewData): Html {
