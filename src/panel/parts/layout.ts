@@ -122,7 +122,7 @@ ${
     ? html`<main>${view.arrange(content)}</main>`
     : html`<main id="content" tabindex="-1">
 ${content}
-${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoRefresh))}
+${updatesNote(frame)}
 </main>`
 }
 ${footer(frame.brand)}
@@ -198,6 +198,13 @@ function banners({ account, brand, closed, notice, forms }: Frame): Html {
 ${closed && html`<p class="banner warn">${closed}</p>\n`}
 ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
 ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${remedy}</div>\n`}`;
+}
+
+/** Without a stream, only browsers without scripts reload the page. */
+function updatesNote({ live, autoRefresh }: Frame): Html | null {
+  const note = autoRefresh && autoRefreshNote(autoRefresh);
+  if (live) return part('updates', note);
+  return note && html`<noscript>${note}</noscript>`;
 }
 
 function autoRefreshNote({ path }: { readonly path: string }): Html {
