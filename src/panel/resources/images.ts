@@ -103,7 +103,8 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const problem = fields.problem('arch');
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
-  return html`<p>A bootable ISO 9660 image of up to ${formatGib(fileGb)}. An account can have up to ${count} images
+  return html`<p>A bootable ISO 9660 image of up to ${formatGib(fileGb)}. An account can have up to
+${count} images
 of its own, with ${formatGib(gb)} in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
 Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, upload the
 file again.</p>

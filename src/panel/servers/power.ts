@@ -54,7 +54,7 @@ export function powerButtons(data: PowerData): Html {
   }${cuts.length > 0 && powerMenu(cuts, forms)}`;
 }
 
-/** What powering on costs, or why no action is available. Null: there is nothing to say. */
+/** The price of powering on, or why no action is available. Null: there is nothing to say. */
 export function powerNote(data: PowerData): Html | null {
   const { server, nextCycleUsd } = data;
   if (blockedReason(data, 'start') === null)

@@ -38,7 +38,8 @@ function resizeForm(data: ResizeData): Html {
   const fields = new Fields(forms, 'resize');
   const isRunning = server.status === 'running';
   return html`<p>The server has plan <strong>${server.plan}</strong> with ${data.cpu} vCPU,
-${formatMemory(data.ramMb)}, and ${formatGib(server.disk_gb)}. It keeps its addresses and data, and is paid until
+${formatMemory(data.ramMb)}, and ${formatGib(server.disk_gb)}. It keeps its addresses and data, and is
+paid until
 ${time(server.paid_until)} as before. We charge or refund the difference for the rest of the cycle.</p>
 ${optionTable(options, server)}
 ${form(

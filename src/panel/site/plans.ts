@@ -193,7 +193,8 @@ ${detailList([
   ['Price', html`${usd(plan.price_usd_month)} per month`],
   [
     'Price per hour',
-    html`${usd(plan.price_usd_hour)} (exactly ${exactUsd(plan.price_usd_hour_exact)}), for comparison; we don’t bill
+    html`${usd(plan.price_usd_hour)} (exactly ${exactUsd(plan.price_usd_hour_exact)}), for comparison;
+we don’t bill
 by the hour`,
   ],
   ['ID', html`<code>${plan.id}</code>`],
