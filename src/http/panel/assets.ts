@@ -11,7 +11,7 @@ import type { FastifyInstance } from 'fastify';
 import { accentRules } from '../../panel/parts/accent.ts';
 import type { Brand } from '../../panel/parts/brand.ts';
 import type { Frame } from '../../panel/parts/layout.ts';
-import type { Logo, SiteSettings } from '../settings.ts';
+import type { Edge, Logo, SiteSettings } from '../settings.ts';
 
 interface Asset {
   readonly path: string;
@@ -84,6 +84,11 @@ export function brandOf(name: string, site: SiteSettings): Brand {
       contact: site.contact !== null,
     },
   };
+}
+
+/** Whether the host has published how to reach it. */
+export function hasContact({ settings }: Pick<Edge, 'settings'>): boolean {
+  return settings.site.contact !== null;
 }
 
 function shownSize({ width, height }: Logo): { readonly width: number; readonly height: number } {

@@ -6,6 +6,7 @@ import { type Identity, identify } from '../../domain/sessions/identify.ts';
 import { newSecretToken } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
+import { exactUsd } from '../../panel/parts/format.ts';
 import { type Frame, renderDocument, type View } from '../../panel/parts/layout.ts';
 import { noticeText } from '../../panel/parts/notices.ts';
 import { PANEL_QUERY } from '../../spec/paths.ts';
@@ -81,7 +82,7 @@ export function buildStaticFrame(
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,
-      balance: `$${formatCents(session.balanceCents)}`,
+      balance: exactUsd(formatCents(session.balanceCents)),
       frozen: session.frozen,
       shortcuts: session.shortcuts,
     },

@@ -28,6 +28,31 @@ const RESULTS = {
   denied: statusBadge('denied', 'bad'),
 } as const;
 
+/** The latest changes of a resource whose changes take effect at once, so it has no actions. */
+export function latestChanges(resource: string, noun: string, events: readonly AuditEvent[]): Html {
+  if (events.length === 0) return html`<p>No activity in the last ${LIMITS.auditRetentionDays} days.</p>`;
+  const rows = events.map((event) => [
+    html`<a href="${resourcePath(ACCOUNT_PATHS.audit, event.id)}">${time(event.created_at)}</a>`,
+    CHANGE_WORDS[event.action] ?? html`<code>${event.action}</code>`,
+    RESULTS[event.result],
+    formatActor(event),
+  ]);
+  const columns = ['Time', 'Change', 'Result', 'Actor'];
+  const query = new URLSearchParams({ resource }).toString();
+  return html`${table({ caption: 'Latest activity, newest first', columns, rows })}
+<p><a href="${ACCOUNT_PATHS.audit}?${query}">All activity of this ${noun}</a></p>`;
+}
+
+/** As requests: the result is next to them. */
+const CHANGE_WORDS: Readonly<Record<string, string>> = {
+  'firewall_group.create': 'Create group',
+  'firewall_group.update': 'Change servers, name, or policy',
+  'firewall_group.replace_rules': 'Save rules',
+  'firewall_group.delete': 'Delete group',
+  'firewall_rule.create': 'Add rule',
+  'firewall_rule.delete': 'Delete rule',
+};
+
 type Filter = Readonly<Record<string, string>>;
 
 export function auditLogView(data: {

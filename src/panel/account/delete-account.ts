@@ -1,8 +1,8 @@
 /** Account deletion: its consequences, its obstacles, and the confirmation afterwards. */
 import { LIMITS } from '../../spec/limits.ts';
 import { ACCOUNT_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
-import { exactUsd, usd } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { accountTabs, ownerFields } from './components.ts';

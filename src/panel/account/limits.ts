@@ -3,6 +3,7 @@ import { SHOWN_QUOTAS } from '../../spec/limits.ts';
 import { ACCOUNT_PATHS } from '../../spec/paths.ts';
 import type { Limit } from '../../spec/schemas/account.ts';
 import { statusBadge, table } from '../parts/components.ts';
+import { formatNumber } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { accountTabs } from './components.ts';
@@ -12,8 +13,8 @@ const TITLES = new Map<string, string>(SHOWN_QUOTAS.map(({ name, title }) => [na
 export function limitsView(limits: readonly Limit[]): View {
   const rows = limits.map(({ name, limit, used }) => [
     TITLES.get(name) ?? name,
-    html`${used ?? '–'}${used !== null && used >= limit && atLimit()}`,
-    html`${limit}`,
+    html`${used === null ? '–' : formatNumber(used)}${used !== null && used >= limit && atLimit()}`,
+    formatNumber(limit),
   ]);
   return {
     title: 'Limits',

@@ -5,6 +5,7 @@ import type { ApiToken } from '../../spec/schemas/api-token.ts';
 import type { ShownTokenLimits } from '../../spec/schemas/token-limits.ts';
 import { detailList, section, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 
@@ -34,7 +35,8 @@ ${fields.select('limits.spend_period', 'Spending limit applies', {
   ],
 })}
 ${fields.text('limits.max_servers', 'Server limit', {
-  value: limits?.max_servers === undefined || limits.max_servers === null ? '' : String(limits.max_servers),
+  value:
+    limits?.max_servers === undefined || limits.max_servers === null ? '' : formatNumber(limits.max_servers),
   inputmode: 'numeric',
   hint: 'Servers that it created and that exist at the same time.',
 })}`;
@@ -64,15 +66,15 @@ function limitRows({ limits, spent_usd: spent }: ApiToken): [string, string | nu
   if (limits === null) return [];
   const period = limits.spend_period === 'month' ? 'this month' : 'in total';
   const joined = (items: readonly string[] | null | undefined) => items?.join(', ') ?? null;
-  const of = limits.spend_usd === null ? '' : ` of $${limits.spend_usd.toFixed(2)}`;
+  const of = limits.spend_usd === null ? '' : ` of ${usd(limits.spend_usd)}`;
   const rows: [string, string | null][] = [
     ['Networks', joined(limits.ip_cidrs)],
     ['Operations', joined(limits.operations)],
     ['Resources', joined(limits.resources)],
     ['Labels', limits.label_selector],
     ['Regions', joined(limits.regions)],
-    ['Spent', `$${(spent ?? 0).toFixed(2)}${of} ${period}`],
-    ['Server limit', limits.max_servers === null ? null : String(limits.max_servers)],
+    ['Spent', `${usd(spent ?? 0)}${of} ${period}`],
+    ['Server limit', limits.max_servers === null ? null : formatNumber(limits.max_servers)],
   ];
   return rows.filter(([, value]) => value !== null);
 }

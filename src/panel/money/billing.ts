@@ -13,8 +13,8 @@ import {
   table,
   tabs,
   time,
-  usd,
 } from '../parts/components.ts';
+import { usd, usdValue } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
@@ -23,6 +23,8 @@ import { coinUnit, topupStatusBadge } from './coin-names.ts';
 import { refundInstructions } from './payment.ts';
 
 interface BillingData {
+  /** Whether the host has published a contact. */
+  readonly hasContact: boolean;
   readonly balance: Balance;
   /** When the servers are suspended if the balance stays negative; null if it is not. */
   readonly suspend_at: string | null;
@@ -96,7 +98,7 @@ servers.</p>`,
 )}
 ${data.invoices
   .filter(({ status }) => status === 'error')
-  .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup)}</div>`)}
+  .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup, data.hasContact)}</div>`)}
 ${part('renewals', section('Upcoming renewals', renewalsTable(data)))}
 ${part('topups', section('Top-ups', topupsTable(data)))}`,
   };
@@ -147,7 +149,7 @@ function renewalsTable({
 ${
   missing > 0 &&
   html`<p class="banner warn">You’re short by ${usd(missing)} for renewals in the next ${days} days. <a
-href="${topupPath(missing.toFixed(2))}">Top up the difference</a></p>`
+href="${topupPath(usdValue(missing))}">Top up the difference</a></p>`
 }
 ${
   rows.length === 0

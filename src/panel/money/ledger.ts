@@ -1,8 +1,9 @@
 /** The ledger: all entries on the balance, and a printable monthly statement. */
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import { LEDGER_TYPES, type LedgerEntry } from '../../spec/schemas/balance.ts';
-import { detailList, emptyState, pager, table, time, usd } from '../parts/components.ts';
+import { detailList, emptyState, pager, table, time } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
+import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { billingTabs } from './billing.ts';

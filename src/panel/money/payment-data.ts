@@ -36,6 +36,8 @@ export interface PaymentData {
   readonly explorer: ((txid: string) => string) | null;
   /** Those that the customer can continue. */
   readonly orders: readonly KeptOrder[];
+  /** Whether the host has published a contact. */
+  readonly hasContact: boolean;
   /** Simulated coins, with the base URL of `/sandbox/*`; null: coins are real. */
   readonly sandbox: { readonly url: string } | null;
   readonly forms: FormContext;

@@ -1,5 +1,6 @@
 /** The payments of a top-up: their transactions, and how many confirmations each has. */
-import { exactUsd, table, time, usd } from '../parts/components.ts';
+import { table, time } from '../parts/components.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { coinUnit } from './coin-names.ts';
 import type { PaymentData } from './payment-data.ts';

@@ -3,8 +3,10 @@ import type { CoinCode } from '../../spec/coins.ts';
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
 import { REVERSAL_FATES } from '../../spec/states.ts';
-import { copyable, detailList, exactUsd, section, time, usd } from '../parts/components.ts';
+import { contactLink } from '../parts/brand.ts';
+import { copyable, detailList, section, time } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part, type StepState, stepList } from '../parts/live.ts';
@@ -48,7 +50,7 @@ ${part('sandbox', data.sandbox !== null && isPending && sandboxSection(data, dat
 ${part(
   'rest',
   html`${data.missing && status !== 'error' && remainderSection(data, data.missing)}
-${status === 'error' && html`<div class="banner fault">${refundInstructions(topup)}</div>`}`,
+${status === 'error' && html`<div class="banner fault">${refundInstructions(topup, data.hasContact)}</div>`}`,
 )}
 ${part('payments', data.parts.length > 0 && section('Payments', paymentsTable(data)))}
 ${part('details', section('Details', topupDetails(data)))}
@@ -174,10 +176,10 @@ ${networkWarning(topup)}`,
 }
 
 /** SPEC: with the kill-switch on, the row is an error with refund instructions. */
-export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>): Html {
+export function refundInstructions(topup: Pick<Topup, 'id' | 'network'>, hasContact: boolean): Html {
   return html`<p>Your payment arrived and is confirmed, but crediting was paused, so we withheld it. Your
 money is not lost.</p>
-<p><a href="${PANEL_PATHS.contact}">Contact us</a> with the ID of this top-up, <code>${topup.id}</code>.
+<p>${contactLink('Contact us', hasContact)} with the ID of this top-up, <code>${topup.id}</code>.
 Tell us whether you want it credited later or refunded. For a refund, include one of your own addresses on
 the ${topup.network} network.</p>`;
 }

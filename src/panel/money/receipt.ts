@@ -2,7 +2,8 @@
 import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { LedgerEntry } from '../../spec/schemas/balance.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
-import { detailList, exactUsd, section, table, time, usd } from '../parts/components.ts';
+import { detailList, section, table, time } from '../parts/components.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { coinName, coinUnit } from './coin-names.ts';

@@ -2,8 +2,10 @@
 import type { CoinCode } from '../../spec/coins.ts';
 import { BONUS_TIERS_USD, LIMITS } from '../../spec/limits.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../../spec/paths.ts';
-import { detailList, exactUsd, usd } from '../parts/components.ts';
+import { contactLink } from '../parts/brand.ts';
+import { detailList } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { type KeptOrder, keptOrders } from '../servers/kept-orders.ts';
@@ -15,6 +17,8 @@ export const AMOUNT_MAX_CHARS = 20;
 interface TopupData {
   /** Whether the operator withholds all credits. */
   readonly creditsWithheld: boolean;
+  /** Whether the host has published a contact. */
+  readonly hasContact: boolean;
   /** Those that the service accepts. */
   readonly coins: readonly {
     readonly code: CoinCode;
@@ -65,8 +69,9 @@ ${
 refund it later.</p>\n`
 }${
   data.coins.length === 0 &&
-  html`<p class="banner warn">No coins are accepted right now. Try again later, or <a
-href="${PANEL_PATHS.contact}">contact us</a>.</p>`
+  html`<p class="banner warn">No coins are accepted right now. Try again later${
+    data.hasContact && html`, or ${contactLink('contact us', true)}`
+  }.</p>`
 }
 ${keptOrders(data.orders)}
 <div class="columns"><div>

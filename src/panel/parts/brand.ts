@@ -15,6 +15,11 @@ export interface Brand {
   readonly published: Readonly<Record<'terms' | 'privacy' | 'contact', boolean>>;
 }
 
+/** Returns a link to the contact page, or the text alone if the host has published no contact. */
+export function contactLink(text: string, hasContact: boolean): Html {
+  return hasContact ? html`<a href="${PANEL_PATHS.contact}">${text}</a>` : html`${text}`;
+}
+
 /** Without images, the alternative text of the logo is the name. */
 export function brandLink({ name, logo }: Brand): Html {
   return logo === null

@@ -96,21 +96,6 @@ export function day(text: string): Html {
   return html`<time datetime="${text}">${text.slice(0, 10)}</time>`;
 }
 
-/** Created once: creating a formatter takes longer than rendering a row. */
-const TWO_DECIMALS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-
-/** Formats US dollars, `$12.50`, with the sign in front. */
-export function usd(amount: number): string {
-  return `${amount < 0 ? '−' : ''}$${TWO_DECIMALS.format(Math.abs(amount))}`;
-}
-
-/** Formats an exact price, such as an exchange rate: `60000` is `$60,000.00`, `0.0853` is `$0.0853`. */
-export function exactUsd(decimal: string): string {
-  if (!/^\d+(\.\d+)?$/.test(decimal)) return `$${decimal}`;
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return `$${Number(whole).toLocaleString('en-US')}.${fraction.padEnd(2, '0')}`;
-}
-
 /** Returns text to copy, such as an address or a key. Scripts add a copy button next to it. */
 export function copyable(text: string): Html {
   return html`<code class="copy" data-copy>${text}</code>`;

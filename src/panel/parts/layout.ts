@@ -1,6 +1,6 @@
 /** The frame around every page: title, account, banners, and navigation. */
 import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
-import { type Brand, brandLink, footer } from './brand.ts';
+import { type Brand, brandLink, contactLink, footer } from './brand.ts';
 import type { FormContext } from './form.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { part } from './live.ts';
@@ -47,7 +47,7 @@ interface PageHeader {
   readonly status?: Html;
   /** Short facts on one line. Null ones are left out. */
   readonly facts?: readonly HtmlValue[];
-  /** A button link, or several. */
+  /** Button links, or forms with a button. */
   readonly actions?: Html;
 }
 
@@ -122,7 +122,7 @@ ${
     ? html`<main>${view.arrange(content)}</main>`
     : html`<main id="content" tabindex="-1">
 ${content}
-${frame.live && part('updates', frame.autoRefresh && autoRefreshNote(frame.autoRefresh))}
+${updatesNote(frame)}
 </main>`
 }
 ${footer(frame.brand)}
@@ -179,23 +179,32 @@ function pageHeader({ title, header = {} }: View): Html {
   const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
   if (!status && !actions && shown.length === 0) return html`<h1>${heading}</h1>`;
   const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
-  return html`<header class="page-head" data-part="head" data-announce="Status"><div><h1>${heading}</h1>
+  // Two parts: a form in use among the actions does not keep the status from changing.
+  return html`<header class="page-head"><div data-part="head" data-announce="Status"><h1>${heading}</h1>
 ${status}
 ${shown.length > 0 && list}</div>
-${actions && html`<div class="page-actions">${actions}</div>`}</header>`;
+<div class="page-actions" data-part="head-actions">${actions}</div></header>`;
 }
 
-function banners({ account, closed, notice, forms }: Frame): Html {
+function banners({ account, brand, closed, notice, forms }: Frame): Html {
   const { failure } = forms;
   const remedy = failure?.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`;
   return html`${
     account?.frozen &&
-    html`<p class="banner warn">Your account is frozen. You can view it but not change it. <a
-href="${PANEL_PATHS.contact}">Contact us</a>.</p>\n`
+    html`<p class="banner warn">Your account is frozen. You can view it but not change it.${
+      brand.published.contact && html` ${contactLink('Contact us', true)}.`
+    }</p>\n`
   }
 ${closed && html`<p class="banner warn">${closed}</p>\n`}
 ${notice && html`<p class="banner done" role="status">${notice}</p>\n`}
 ${failure && html`<div class="banner fault" role="alert"><p>${failure.message}</p>${remedy}</div>\n`}`;
+}
+
+/** Without a stream, only browsers without scripts reload the page. */
+function updatesNote({ live, autoRefresh }: Frame): Html | null {
+  const note = autoRefresh && autoRefreshNote(autoRefresh);
+  if (live) return part('updates', note);
+  return note && html`<noscript>${note}</noscript>`;
 }
 
 function autoRefreshNote({ path }: { readonly path: string }): Html {

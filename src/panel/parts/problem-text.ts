@@ -2,7 +2,7 @@
 import type { V1Issue } from '../../spec/errors.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { describePattern } from '../../spec/patterns.ts';
-import { usd } from './components.ts';
+import { formatGib, formatNumber, usd } from './format.ts';
 
 /** One item of a failed validation. Further properties hold its bounds or the allowed values. */
 interface ProblemItem {
@@ -13,7 +13,7 @@ interface ProblemItem {
 
 type ProblemText = (item: ProblemItem) => string;
 
-const formatNumber = (value: unknown): string => Number(value).toLocaleString('en-US');
+const numberOf = (value: unknown): string => formatNumber(Number(value));
 
 const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
   required: () => 'Required.',
@@ -28,16 +28,16 @@ const ISSUE_TEXTS: Record<V1Issue, ProblemText> = {
     Array.isArray(allowed) && allowed.length < 12
       ? `Choose one of: ${allowed.join(', ')}.`
       : 'This value isn’t available here.',
-  min_items: ({ min }) => (min === 1 ? 'Choose at least one.' : `Choose at least ${formatNumber(min)}.`),
-  max_items: ({ max }) => `Choose at most ${formatNumber(max)}.`,
-  min_length: ({ min }) => (min === 1 ? 'Required.' : `Must be at least ${formatNumber(min)} characters.`),
-  max_length: ({ max }) => `Must be at most ${formatNumber(max)} characters.`,
-  min: ({ min }) => `Must be at least ${formatNumber(min)}.`,
-  max: ({ max }) => `Must be at most ${formatNumber(max)}.`,
+  min_items: ({ min }) => (min === 1 ? 'Choose at least one.' : `Choose at least ${numberOf(min)}.`),
+  max_items: ({ max }) => `Choose at most ${numberOf(max)}.`,
+  min_length: ({ min }) => (min === 1 ? 'Required.' : `Must be at least ${numberOf(min)} characters.`),
+  max_length: ({ max }) => `Must be at most ${numberOf(max)} characters.`,
+  min: ({ min }) => `Must be at least ${numberOf(min)}.`,
+  max: ({ max }) => `Must be at most ${numberOf(max)}.`,
   not_found: () => 'Not found. It may have been deleted; choose another.',
   unavailable: () => 'Currently unavailable.',
   insufficient_balance: () => 'Insufficient balance.',
-  limit_reached: ({ limit }) => `You’ve reached the limit of ${formatNumber(limit)}.`,
+  limit_reached: ({ limit }) => `You’ve reached the limit of ${numberOf(limit)}.`,
   protected: () => 'This is protected. Turn the protection off first.',
   not_allowed: () => 'Limits can only be narrowed.',
   price_changed: ({ price_usd }) => `The price is now ${usd(Number(price_usd))}.`,
@@ -75,8 +75,8 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
   },
   server: { required: () => 'Choose a server.' },
   size_gb: {
-    min: ({ min }) => `Must be at least ${formatNumber(min)} GiB.`,
-    max: ({ max }) => `Must be at most ${formatNumber(max)} GiB.`,
+    min: ({ min }) => `Must be at least ${formatGib(Number(min))}.`,
+    max: ({ max }) => `Must be at most ${formatGib(Number(max))}.`,
   },
   snapshot: { required: () => 'Choose a snapshot.' },
   name_typed: { invalid_value: () => 'Doesn’t match the server name.' },
@@ -94,7 +94,7 @@ const FIELD_TEXTS: Readonly<Record<string, Partial<Record<V1Issue, ProblemText>>
     invalid_value: ({ min, max }) =>
       min === undefined
         ? 'Not a supported public key. Paste the line of the .pub file; it starts like ssh-ed25519.'
-        : `RSA keys must have ${formatNumber(min)} to ${formatNumber(max)} bits. We recommend Ed25519 keys.`,
+        : `RSA keys must have ${numberOf(min)} to ${numberOf(max)} bits. We recommend Ed25519 keys.`,
   },
   expires_at: { invalid_format: () => 'Use the format 2030-01-31 12:00, in UTC.' },
   port: {

@@ -16,6 +16,7 @@ import {
   time,
 } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
+import { formatNumber } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { alertFields } from './alert-fields.ts';
@@ -102,7 +103,7 @@ function describeCondition({ metric, compare, value, window }: Alert): string {
   const { title, unit } = ALERT_METRICS[metric];
   const minutes = `for ${ALERT_WINDOWS[window]} minutes`;
   if (value === null) return `${title} ${minutes}`;
-  const amount = unit === 'percent' ? `${value}%` : `${value.toLocaleString('en-US')} bytes/s`;
+  const amount = unit === 'percent' ? `${value}%` : `${formatNumber(value)} bytes/s`;
   const bound = `${title} ${compare === 'lt' ? 'below' : 'above'} ${amount}`;
   return metric === 'transfer_pct' ? bound : `${bound} ${minutes}`;
 }

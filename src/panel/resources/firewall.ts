@@ -1,8 +1,10 @@
 /** Firewall groups: the list with a form to create one, and the settings of one group. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { AuditEvent } from '../../spec/schemas/audit-event.ts';
 import { FIREWALL_DEFAULTS, type FirewallGroup } from '../../spec/schemas/firewall.ts';
 import type { Server } from '../../spec/schemas/server.ts';
+import { latestChanges } from '../account/audit-log.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -15,6 +17,7 @@ import {
   tabs,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatCount } from '../parts/format.ts';
 import { Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
@@ -102,8 +105,12 @@ ${fields.select('default_action', 'Default inbound policy', {
 interface GroupData {
   readonly group: FirewallGroup;
   readonly servers: readonly Server[];
+  /** Region names by code. */
+  readonly regions: Readonly<Record<string, string>>;
   /** Identifies the servers that the group applies to now, to detect concurrent changes. */
   readonly seen: string;
+  /** The latest changes and attempts. */
+  readonly changes: readonly AuditEvent[];
   readonly forms: FormContext;
 }
 
@@ -141,6 +148,7 @@ ${detailList([
 ])}
 ${section('Servers', applyForm(data))}
 ${section('Name and default inbound policy', changeForm(data))}
+${section('Activity', latestChanges(group.id, 'group', data.changes))}
 ${section('Delete', deleteSection(group, forms))}`,
   };
 }
@@ -150,9 +158,8 @@ export function groupFacts({
   applied_to: servers,
   default_action: policy,
 }: FirewallGroup): HtmlValue[] {
-  const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
   const inbound = policy === 'drop' ? 'Drops other inbound traffic' : 'Allows other inbound traffic';
-  return [count(rules.length, 'rule'), count(servers.length, 'server'), inbound];
+  return [formatCount(rules.length, 'rule'), formatCount(servers.length, 'server'), inbound];
 }
 
 function appliedServers(group: FirewallGroup, servers: readonly Server[]): Html {
@@ -169,7 +176,7 @@ function changeForm({ group, forms }: GroupData): Html {
   );
 }
 
-function applyForm({ group, servers, seen, forms }: GroupData): Html {
+function applyForm({ group, servers, regions, seen, forms }: GroupData): Html {
   const fields = new Fields(isStale(forms) ? { ...forms, refused: null } : forms, 'apply');
   // A server that was not loaded stays applied until its box is cleared.
   const others = group.applied_to.filter((id) => !servers.some((server) => server.id === id));
@@ -182,7 +189,7 @@ function applyForm({ group, servers, seen, forms }: GroupData): Html {
     const ticked = fields.isChecked(`applied_to.${id}`, group.applied_to.includes(id));
     const checked = ticked && new Html(' checked');
     const input = html`<input type="checkbox" name="applied_to.${id}"${checked}>`;
-    const location = region !== '' && html` <span class="soft">${region}</span>`;
+    const location = region !== '' && html` <span class="soft">${regions[region] ?? region}</span>`;
     const error = problem?.id === id && html`<span class="problem">${problem.message}</span>`;
     return html`<label class="choice">${input} <span>${label(row)}${location}${error}</span></label>\n`;
   });

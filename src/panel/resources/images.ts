@@ -1,7 +1,9 @@
 /** Official and custom images: the list with an upload form, and the page of one image. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import { ARCHES, IMAGE_TYPES, type Image } from '../../spec/schemas/image.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -14,6 +16,7 @@ import {
   table,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
@@ -43,7 +46,7 @@ export function imagesView(data: {
     html`<a href="${resourcePath(PANEL_PATHS.images, image.id)}">${label(image)}</a>`,
     TYPE_LABELS[image.type],
     image.arch.join(', '),
-    `${image.size_gb} GiB`,
+    formatGib(image.size_gb),
     image.deprecated_at === null
       ? day(image.released_at)
       : statusBadge(`deprecated ${image.deprecated_at}`, 'busy'),
@@ -105,9 +108,9 @@ function uploadSection(forms: FormContext, { count, gb, fileGb }: ImageLimits): 
   const problem = fields.problem('arch');
   const arches = ARCHES.map((arch) => fields.checkbox(`arch.${arch}`, arch, { value: arch === 'amd64' }));
   // The file must be the last part: the server validates everything before it first.
-  return html`<p>A bootable ISO 9660 image of up to ${fileGb} GiB. An account can have up to ${count} images
-of its own, with ${gb} GiB in total, and upload ${LIMITS.imageUploadsConcurrent} at a time.
-Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, the upload
+  return html`<p>A bootable ISO 9660 image of up to ${formatGib(fileGb)}. An account can have up to
+${count} images of its own, with ${formatGib(gb)} in total, and upload ${LIMITS.imageUploadsConcurrent} at a
+time. Servers boot it like a CD; SSH keys and user data are not applied. If the connection breaks, the upload
 continues on its own, or when you choose the same file within ${LIMITS.imageUploadResumeHours} hours. Without
 scripts, upload the file again.</p>
 ${form(
@@ -127,7 +130,7 @@ ${fileField(fields, fileGb)}
 }
 
 function fileField(fields: Fields, fileGb: number): Html {
-  const hint = `Up to ${fileGb} GiB. Stay on this page until the upload is done.`;
+  const hint = `Up to ${formatGib(fileGb)}. Stay on this page until the upload is done.`;
   const id = fields.id('file');
   const bad = fields.problem('file') !== null && ' bad';
   return html`<div class="field${bad}"><label for="${id}">File</label>
@@ -140,14 +143,17 @@ export function imageView(data: {
   readonly image: Image;
   /** The date of removal, or null. */
   readonly removedOn: string | null;
+  /** The latest ones. Official images have none. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { image, removedOn, forms } = data;
+  const { image, removedOn, actions, forms } = data;
   return {
     title: formatImageName(image),
     section: 'images',
     breadcrumbs: [['Images', PANEL_PATHS.images]],
     header: { facts: [TYPE_LABELS[image.type], image.arch.join(', ')] },
+    ...refreshWhileRunning(actions),
     live: [image.id],
     body: html`${
       image.deprecated_at !== null &&
@@ -162,12 +168,13 @@ ${part(
     ['Version', image.version],
     ['Variant', image.variant],
     ['Architecture', image.arch.join(', ')],
-    ['Size', `${image.size_gb} GiB`],
+    ['Size', formatGib(image.size_gb)],
     ['User data', image.cloud_init ? 'Supported (cloud-init)' : 'Not supported'],
     [image.type === 'custom' ? 'Uploaded' : 'Released', day(image.released_at)],
     ['ID', html`<code>${image.id}</code>`],
   ]),
 )}
+${image.type === 'custom' && activityPart(image.id, 'image', actions)}
 ${image.type === 'custom' && section('Delete', deleteSection(forms))}`,
   };
 }

@@ -13,7 +13,7 @@ export function serverChoices(
   const label = labelsOf(servers);
   return servers.map((server) => {
     const off = !isActionAllowed(server, action);
-    return [server.id, `${label(server)} (${server.region}, ${server.status})`, off];
+    return [server.id, `${label(server)} (${server.status})`, off];
   });
 }
 

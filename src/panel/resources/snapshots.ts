@@ -1,9 +1,11 @@
 /** Snapshots: the list with a form to create one, and the page of one snapshot. */
 import { LIMITS } from '../../spec/limits.ts';
 import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import { SNAPSHOT_STATUSES, type SnapshotStatus } from '../../spec/states.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   buttonLink,
@@ -18,6 +20,7 @@ import {
   time,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -26,16 +29,13 @@ import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
 import { isActionAllowed, serverChoices, serverLink } from './server-choice.ts';
 
-/** While the snapshot is being created. */
-const REFRESH_S = 10;
-
 const TONES = { creating: 'busy', ready: 'good', error: 'bad' } as const;
 
 function snapshotStatusBadge(status: SnapshotStatus): Html {
   return statusBadge(status === 'error' ? 'failed' : status, TONES[status]);
 }
 
-const formatSize = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? `${size_gb} GiB` : '–');
+const formatSize = ({ status, size_gb }: Snapshot): string => (status === 'ready' ? formatGib(size_gb) : '–');
 
 export function snapshotsView(data: {
   readonly snapshots: readonly Snapshot[];
@@ -135,9 +135,11 @@ export function snapshotView(data: {
   readonly servers: readonly Server[];
   /** Servers that it fits, regardless of their current state. */
   readonly targets: readonly Server[];
+  /** The latest ones. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { snapshot, servers, forms } = data;
+  const { snapshot, servers, actions, forms } = data;
   return {
     title: snapshot.name,
     section: 'snapshots',
@@ -151,7 +153,7 @@ export function snapshotView(data: {
       ],
       ...(snapshot.status === 'ready' && { actions: deployButton(snapshot) }),
     },
-    ...(snapshot.status === 'creating' ? { refreshS: REFRESH_S } : {}),
+    ...refreshWhileRunning(actions),
     live: [snapshot.id],
     body: html`${part(
       'facts',
@@ -165,6 +167,7 @@ export function snapshotView(data: {
       ]),
     )}
 ${part('use', snapshot.status === 'ready' && section('Restore', restoreSection(data)))}
+${activityPart(snapshot.id, 'snapshot', actions)}
 ${section('Name, expiry, and labels', changeForm(snapshot, forms))}
 ${protectionSection(forms, 'snapshot', snapshot.protection, EXPIRY_HINT)}
 ${part('delete', section('Delete', deleteSection(snapshot, forms)))}`,

@@ -1,9 +1,11 @@
 /** Volumes: the list with a form to create one, and the page of one volume. */
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
+import type { Action } from '../../spec/schemas/action.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { explainDenial } from '../../spec/states.ts';
+import { activityPart, refreshWhileRunning } from '../parts/activity.ts';
 import { collapsibleForm, listFilterForm } from '../parts/compact-forms.ts';
 import {
   day,
@@ -16,6 +18,7 @@ import {
   table,
 } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib, formatNumber } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelFilterField, labelLinks, labelsField } from '../parts/label-fields.ts';
 import { labelsOf } from '../parts/labels.ts';
@@ -38,10 +41,11 @@ export function volumesView(data: {
   const { filter, servers, regions } = data;
   const filtered = Object.keys(filter).length > 0;
   const label = labelsOf(data.volumes);
+  const regionName = regionNames(regions);
   const rows = data.volumes.map((volume) => [
     html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${label(volume)}</a>`,
-    `${volume.size_gb} GiB`,
-    volume.region,
+    formatGib(volume.size_gb),
+    regionName(volume.region),
     volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
     day(volume.created_at),
   ]);
@@ -88,6 +92,12 @@ ${labelFilterField(fields, filter)}`,
   );
 }
 
+/** Returns the name of a region by its code. */
+function regionNames(regions: readonly RegionOption[]): (id: string) => string {
+  const names = new Map(regions.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
+}
+
 function regionChoices(regions: readonly RegionOption[]): readonly (readonly [string, string])[] {
   return regions.map(({ id, name }) => [id, `${name} (${id})`]);
 }
@@ -105,7 +115,7 @@ ${fields.text('size_gb', 'Size (GiB)', {
   value: String(volumeMinGb),
   min: volumeMinGb,
   max: volumeMaxGb,
-  hint: `${volumeMinGb} to ${volumeMaxGb.toLocaleString('en-US')}. You can’t decrease it later.`,
+  hint: `${volumeMinGb} to ${formatNumber(volumeMaxGb)}. You can’t decrease it later.`,
 })}
 ${fields.select('region', 'Region', {
   choices: regionChoices(regions),
@@ -126,25 +136,30 @@ ${labelsField(fields, 'Labels (optional)', '')}
 
 export function volumeView(data: {
   readonly volume: Volume;
+  readonly regions: readonly RegionOption[];
   /** Servers in the volume's region. */
   readonly servers: readonly Server[];
+  /** The latest ones. */
+  readonly actions: readonly Action[];
   readonly forms: FormContext;
 }): View {
-  const { volume, servers, forms } = data;
+  const { volume, servers, actions, forms } = data;
+  const regionName = regionNames(data.regions)(volume.region);
   return {
     title: volume.name,
     section: 'volumes',
     breadcrumbs: [['Volumes', PANEL_PATHS.volumes]],
     header: {
       status: volume.attached_to === null ? statusBadge('detached') : statusBadge('attached', 'good'),
-      facts: [`${volume.size_gb} GiB`, volume.region, volume.device && html`<code>${volume.device}</code>`],
+      facts: [formatGib(volume.size_gb), regionName, volume.device && html`<code>${volume.device}</code>`],
     },
+    ...refreshWhileRunning(actions),
     live: [volume.id],
     body: html`${part(
       'facts',
       detailList([
-        ['Size', `${volume.size_gb} GiB`],
-        ['Region', volume.region],
+        ['Size', formatGib(volume.size_gb)],
+        ['Region', regionName],
         [
           'Attached to',
           volume.attached_to === null ? statusBadge('detached') : serverLink(volume.attached_to, servers),
@@ -159,20 +174,21 @@ export function volumeView(data: {
     )}
 ${part(
   'attachment',
-  volume.attached_to === null ? attachSection(data) : detachSection(volume.attached_to, data),
+  volume.attached_to === null ? attachSection(data, regionName) : detachSection(volume.attached_to, data),
 )}
+${activityPart(volume.id, 'volume', actions)}
 ${section('Name, size, and labels', changeForm(volume, forms))}
 ${protectionSection(forms, 'volume', volume.protection)}
 ${part('delete', section('Delete', deleteSection(volume, forms)))}`,
   };
 }
 
-function attachSection({ volume, servers, forms }: Parameters<typeof volumeView>[0]): Html {
+function attachSection({ servers, forms }: Parameters<typeof volumeView>[0], regionName: string): Html {
   if (!servers.some((server) => isActionAllowed(server, 'attach'))) {
     const reason =
       servers.length === 0
-        ? `You have no servers in ${volume.region}.`
-        : `None of your servers in ${volume.region} is running or stopped.`;
+        ? `You have no servers in ${regionName}.`
+        : `None of your servers in ${regionName} is running or stopped.`;
     return section('Attach', html`<p>${reason}</p>`);
   }
   const fields = new Fields(forms, 'attach');

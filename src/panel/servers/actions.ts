@@ -1,55 +1,21 @@
-/** Actions: what takes time, how far it is, and why it failed. */
+/** The pages of actions: all of an account, and one with its steps. */
 import { ACTION_COMMANDS, ACTION_STATUSES, type ActionResource } from '../../spec/action-commands.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath, serverPagePath } from '../../spec/paths.ts';
-import type { Action, ActionSummary } from '../../spec/schemas/action.ts';
-import { detailList, emptyState, pager, section, statusBadge, table, time } from '../parts/components.ts';
+import type { Action } from '../../spec/schemas/action.ts';
+import {
+  ACTION_BADGES,
+  actionTable,
+  commandName,
+  describeAction,
+  progressBar,
+  refreshWhileRunning,
+} from '../parts/activity.ts';
+import { detailList, emptyState, pager, section, table, time } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { part, stepList } from '../parts/live.ts';
-
-const STATUSES = {
-  running: statusBadge('running', 'busy'),
-  success: statusBadge('succeeded', 'good'),
-  error: statusBadge('failed', 'bad'),
-  pending: statusBadge('pending'),
-} as const;
-
-const REFRESH_S = 5;
-
-/** How far a running action is. */
-export function progressBar({ command, progress }: Pick<ActionSummary, 'command' | 'progress'>): Html {
-  return html`<progress max="100" value="${String(progress)}" aria-label="Progress of ${command}"></progress>
-${String(progress)}%`;
-}
-
-const STEP_STATES = { success: 'done', running: 'now', pending: 'next', error: 'failed' } as const;
-
-/** The steps of an action in order, as far as they are. */
-export function actionSteps({ command, steps }: Action): Html {
-  const shown = steps.map(({ name, status }) => [name.replace('_', ' '), STEP_STATES[status]] as const);
-  return stepList(`Steps of ${command}`, shown);
-}
-
-/** Rows of any list of actions. */
-function actionTable(caption: string, actions: readonly Action[]): Html {
-  const rows = actions.map((action) => [
-    html`<a href="${resourcePath(PANEL_PATHS.actions, action.id)}">${time(action.created_at)}</a>`,
-    html`<code>${action.command}</code>`,
-    STATUSES[action.status],
-    action.status === 'running' ? progressBar(action) : (action.error?.message ?? '–'),
-  ]);
-  return table({ caption, columns: ['Time', 'Action', 'Status', 'Progress or cause'], rows });
-}
-
-/** The latest actions of a server, on its own page. */
-export function recentActions(serverId: string, actions: readonly Action[]): Html {
-  if (actions.length === 0) return html`<p>No actions in the last ${LIMITS.actionRetentionDays} days.</p>`;
-  const query = new URLSearchParams({ resource: serverId }).toString();
-  return html`${actionTable('Latest actions, newest first', actions)}
-<p><a href="${PANEL_PATHS.actions}?${query}">All actions of this server</a></p>`;
-}
+import { part } from '../parts/live.ts';
 
 export function actionListView(data: {
   readonly actions: readonly Action[];
@@ -64,14 +30,14 @@ export function actionListView(data: {
     title: 'Actions',
     section: 'servers',
     breadcrumbs: [['Servers', PANEL_PATHS.servers]],
-    ...(actions.some(({ status }) => status === 'running') ? { refreshS: REFRESH_S } : {}),
+    ...refreshWhileRunning(actions),
     live: ['act_'],
     body: html`<p>Everything that takes time, of the last ${LIMITS.actionRetentionDays} days.</p>
 ${filterForm(data.forms, filter)}
 ${part(
   'list',
   actions.length > 0
-    ? actionTable('Actions, newest first', actions)
+    ? actionTable('Actions, newest first', actions, mainResource)
     : emptyState(
         isFiltered ? 'No matching actions.' : 'No actions yet.',
         isFiltered
@@ -83,15 +49,16 @@ ${pager(data)}`,
   };
 }
 
+const STATUS_WORDS = { running: 'running', success: 'succeeded', error: 'failed' } as const;
+
 function filterForm(forms: FormContext, filter: Readonly<Record<string, string>>): Html {
   const fields = new Fields(forms, 'filter');
-  const choicesOf = (words: readonly string[]) => [
-    ['', 'Any'] as const,
-    ...words.map((word) => [word, word] as const),
-  ];
+  const any = ['', 'Any'] as const;
+  const commands = ACTION_COMMANDS.map((command) => [command, commandName(command)] as const);
+  const statuses = ACTION_STATUSES.map((status) => [status, STATUS_WORDS[status]] as const);
   return html`<form method="get" class="filters row" role="search" aria-label="Filter the actions">
-${fields.select('command', 'Action', { value: filter.command ?? '', choices: choicesOf(ACTION_COMMANDS) })}
-${fields.select('status', 'Status', { value: filter.status ?? '', choices: choicesOf(ACTION_STATUSES) })}
+${fields.select('command', 'Action', { value: filter.command ?? '', choices: [any, ...commands] })}
+${fields.select('status', 'Status', { value: filter.status ?? '', choices: [any, ...statuses] })}
 ${fields.text('resource', 'Resource', { value: filter.resource ?? '', placeholder: 'srv_…', size: 20 })}
 <button class="plain">Apply</button>
 </form>`;
@@ -101,29 +68,30 @@ export function actionView(action: Action): View {
   const isRunning = action.status === 'running';
   const rows = action.steps.map((step) => [
     step.name,
-    STATUSES[step.status],
+    ACTION_BADGES[step.status],
     time(step.started_at),
     time(step.finished_at),
   ]);
   return {
-    title: action.command,
+    title: describeAction(action),
     section: 'servers',
     breadcrumbs: [
       ['Servers', PANEL_PATHS.servers],
       ['Actions', PANEL_PATHS.actions],
     ],
-    ...(isRunning ? { refreshS: REFRESH_S } : {}),
+    ...refreshWhileRunning([action]),
     live: [action.id],
     body: html`${part(
       'facts',
       detailList([
-        ['Status', STATUSES[action.status]],
+        ['Status', ACTION_BADGES[action.status]],
         ['Progress', isRunning && progressBar(action)],
         ['Cause', action.error?.message ?? null],
         ['Cause code', action.error && html`<code>${action.error.code}</code>`],
         ...action.resources.map(({ type, id }) => [RESOURCE_NAMES[type], resourceLink(type, id)] as const),
         ['Started', time(action.created_at)],
         ['Finished', action.finished_at && time(action.finished_at)],
+        ['Command', html`<code>${action.command}</code>`],
         ['Request ID', html`<code>${action.request_id}</code>`],
         ['ID', html`<code>${action.id}</code>`],
       ]),
@@ -148,7 +116,12 @@ const RESOURCE_LISTS = {
   image: PANEL_PATHS.images,
 } as const;
 
+/** The first one is what the action changes; a server that it also concerns follows. */
+function mainResource({ resources: [main] }: Action): Html {
+  return main ? resourceLink(main.type, main.id) : html`–`;
+}
+
 function resourceLink(type: ActionResource, id: string): Html {
   const path = type === 'server' ? serverPagePath(id) : resourcePath(RESOURCE_LISTS[type], id);
-  return html`<a href="${path}">${id}</a>`;
+  return html`<a href="${path}"><code>${id}</code></a>`;
 }

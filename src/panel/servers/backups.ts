@@ -1,11 +1,11 @@
 /** The backups of a server on a schedule. */
 import { LIMITS } from '../../spec/limits.ts';
 import { type BackupPolicy, WEEKDAYS } from '../../spec/schemas/backup-policy.ts';
-import { detailList, section, statusBadge, time, usd } from '../parts/components.ts';
+import { detailList, section, statusBadge, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatMonths, usd, usdValue } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { part } from '../parts/live.ts';
-import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage } from './layout.ts';
 
 /** The choice that stands for daily backups; each weekday stands for weekly ones. */
@@ -58,7 +58,7 @@ function policyForm(data: BackupsData): Html {
   return form(
     forms,
     { name: 'backups' },
-    html`<input type="hidden" name="max_price_usd" value="${(policy.price_usd_now + 0.01).toFixed(2)}">
+    html`<input type="hidden" name="max_price_usd" value="${usdValue(policy.price_usd_now + 0.01)}">
 ${fields.checkbox('enabled', html`Back up this server`, { value: policy.enabled })}
 ${fields.select('schedule', 'When', {
   value: policy.weekday ?? DAILY,

@@ -1,13 +1,11 @@
 /** The choices for a new server: plans with their prices and stock, regions, and billing cycles. */
 import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, LIMITS } from '../../spec/limits.ts';
 import type { Plan } from '../../spec/schemas/plan.ts';
-import { usd } from '../parts/components.ts';
 import type { Fields } from '../parts/form.ts';
+import { formatGib, formatMemory, formatMonths, formatTib, usd } from '../parts/format.ts';
 import { Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
-import { formatDisk, formatTraffic } from '../site/plans.ts';
 import type { DeployData } from './deploy-data.ts';
-import { formatMemory, formatMonths } from './format.ts';
 
 /** Returns a group of radio buttons or checkboxes with its error. */
 export function choiceGroup(fields: Fields, field: string, legend: string, choices: Html): Html {
@@ -30,8 +28,8 @@ export function planChoices(data: DeployData, fields: Fields): Html {
     const specs = [
       `${plan.cpu} ${cpus}`,
       `${formatMemory(plan.ram_mb)} memory`,
-      `${formatDisk(plan)} NVMe`,
-      `${formatTraffic(plan)} outbound per month`,
+      `${formatGib(plan.disk_gb)} NVMe`,
+      `${formatTib(plan.transfer_tb)} outbound per month`,
     ].join(', ');
     const label = html`<strong>${plan.id}</strong> <span class="per-month">${prices(plan, data)}</span>
 <small>${specs}</small> <small>${stock(plan, data)}</small>`;
@@ -58,7 +56,7 @@ function prices({ id, cycles, price_usd_month }: Plan, { monthUsd, chosen }: Dep
 
 /** Where the plan is in stock, and where it is sold out. */
 function stock(plan: Plan, { onRequest, regions, soldIn }: DeployData): string {
-  if (onRequest.has(plan.id)) return 'On request: contact us';
+  if (onRequest.has(plan.id)) return 'On request';
   const names = (ids: readonly string[]) =>
     regions
       .filter(({ id }) => ids.includes(id))
@@ -98,11 +96,13 @@ export function groupChoices({ groups, given }: DeployData, fields: Fields): Htm
   return choiceGroup(fields, 'firewall_groups', 'Firewall groups', html`${boxes}`);
 }
 
-export function volumeChoices({ volumes, given }: DeployData, fields: Fields): Html | false {
+export function volumeChoices({ volumes, regions, given }: DeployData, fields: Fields): Html | false {
   if (volumes.length === 0) return false;
   const label = labelsOf(volumes);
+  const names = new Map(regions.map(({ id, name }) => [id, name]));
   const boxes = volumes.map((each) => {
-    const text = `${label(each)}, ${formatDisk({ disk_gb: each.size_gb })} in ${each.region}`;
+    const region = names.get(each.region) ?? each.region;
+    const text = `${label(each)}, ${formatGib(each.size_gb)} in ${region}`;
     return checkbox(`volumes.${each.id}`, text, given);
   });
   return choiceGroup(fields, 'volumes', 'Volumes to attach', html`${boxes}`);

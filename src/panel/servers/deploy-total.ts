@@ -1,10 +1,10 @@
 /** The total of an order, with the balance after it. */
 import { DEPLOY_TOPUP_PATH, DEPLOY_TOTAL_PATH } from '../../spec/paths.ts';
-import { detailList, usd } from '../parts/components.ts';
+import { detailList } from '../parts/components.ts';
 import type { Fields } from '../parts/form.ts';
+import { formatMonths, usd, usdValue } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { DeployData, DeployQuote } from './deploy-data.ts';
-import { formatMonths } from './format.ts';
 
 /**
  * The total of the choices, and the buttons. The form sends the total that it shows, as the most that the
@@ -40,7 +40,7 @@ function quoteDetails(quote: DeployQuote, { chosen, plans, regions }: TotalData)
   const isShort = afterUsd < 0;
   const perMonth =
     months > 1 && html` <span class="soft">(${usd(quote.perMonthUsd)} per month, ${percent}% off)</span>`;
-  return html`<input type="hidden" name="max_price_usd" value="${quote.totalUsd.toFixed(2)}">
+  return html`<input type="hidden" name="max_price_usd" value="${usdValue(quote.totalUsd)}">
 ${problem !== null && html`<p class="problem">${problem}</p>`}
 ${detailList([
   ['Server', html`${quote.plan}${region && ` in ${region.name}`}, ${formatMonths(months)}`],

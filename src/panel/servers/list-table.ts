@@ -2,11 +2,11 @@
 import { SERVER_ADDRESSES_PATH, serverPagePath } from '../../spec/paths.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { can } from '../../spec/states.ts';
+import { progressBar } from '../parts/activity.ts';
 import { copyable, day, table } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
-import { progressBar } from './actions.ts';
 import { BULK_ACTIONS, BULK_BOX, BULK_FORM_ID, type BulkAction, type ListState, listPath } from './bulk.ts';
 import { formatCyclePrice, serverStatusBadge } from './format.ts';
 

@@ -3,6 +3,7 @@ import { serverPagePath } from '../../spec/paths.ts';
 import type { Metrics } from '../../spec/schemas/server-actions.ts';
 import { formatAmount } from '../charts/axes.ts';
 import { section } from '../parts/components.ts';
+import { formatTib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { type ChartName, chartPicture, chartsEnd, type Period, serverChart } from './metrics.ts';
 
@@ -47,6 +48,6 @@ ${picture}</dd></div>
 
 function transferText({ usedTb, includedTb }: LoadData['transfer']): Html {
   const share = `${Math.round((Number(usedTb) / includedTb) * 100)}% of the included transfer`;
-  return html`${usedTb} of ${includedTb}\u00a0TiB
+  return html`${usedTb} of ${formatTib(includedTb)}
 <progress max="${includedTb}" value="${usedTb}" aria-label="${share}"></progress>`;
 }

@@ -3,18 +3,19 @@ import { DOCS_PATHS, PANEL_PATHS, resourcePath, serverPagePath } from '../../spe
 import type { Action } from '../../spec/schemas/action.ts';
 import type { Alert } from '../../spec/schemas/alert.ts';
 import type { Server } from '../../spec/schemas/server.ts';
-import { copyable, detailList, section, time, usd } from '../parts/components.ts';
+import { actionSteps, activityPart, progressBar } from '../parts/activity.ts';
+import { copyable, detailList, section, time } from '../parts/components.ts';
 import type { FormContext } from '../parts/form.ts';
+import { formatGib, formatMemory, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { labelLink } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { firingList } from '../resources/alerts.ts';
-import { actionSteps, progressBar, recentActions } from './actions.ts';
-import { formatCyclePrice, formatMemory } from './format.ts';
+import { formatCyclePrice } from './format.ts';
 import { describeCurrentOperation, type ServerPage, serverView } from './layout.ts';
 import { LOAD_EVERY_S, type LoadData, loadSection } from './load.ts';
-import { powerSection } from './power.ts';
+import { powerButtons, powerNote } from './power.ts';
 
 const REFRESH_S = 5;
 
@@ -34,7 +35,7 @@ export function overviewView(data: OverviewData): View {
     data.currentOperation !== null || ['provisioning', 'installing', 'destroying'].includes(server.status);
   const body = html`${part('progress', changing && progressCard(data))}
 ${part('alerts', data.alerts.length > 0 && section('Alerts', firingList(data.alerts, server.id)))}
-${part('power', powerSection(data))}
+${part('power', powerNote(data))}
 ${part('load', data.metrics.series.cpu_pct.length > 0 && loadSection(data))}
 <div class="columns"><div>
 ${part(
@@ -47,9 +48,10 @@ ${section('Tags and labels', tagsAndLabels(data))}
 ${part('specifications', section('Specifications', machineDetails(data)))}
 ${part('billing', section('Billing', billingDetails(data)))}
 </div></div>
-${part('actions', section('Latest actions', recentActions(server.id, data.actions)))}`;
+${activityPart(server.id, 'server', data.actions)}`;
   const view = serverView(data, 'overview', body, changing ? REFRESH_S : undefined);
-  return { ...view, valuesEveryS: LOAD_EVERY_S };
+  const header = { ...view.header, actions: powerButtons(data) };
+  return { ...view, header, valuesEveryS: LOAD_EVERY_S };
 }
 
 function progressCard(data: OverviewData): Html {
@@ -87,7 +89,7 @@ function machineDetails(data: OverviewData): Html {
       ? html`${comma}<span class="soft">deleted key</span>`
       : html`${comma}<a href="${resourcePath(PANEL_PATHS.keys, key.id)}">${key.name}</a>`;
   });
-  const disk = `${data.diskGb.toLocaleString('en-US')}\u00a0GiB NVMe`;
+  const disk = `${formatGib(data.diskGb)} NVMe`;
   const parts = `${data.cpu} × ${data.cpuModel}, ${formatMemory(data.ramMb)} memory, ${disk}`;
   return detailList([
     ['Plan', html`${server.plan} <span class="soft">${parts}</span>`],

@@ -1,8 +1,7 @@
 /** Power: the console, and a menu in which everything that interrupts the server asks first. */
-import { section, usd } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
+import { formatMonths, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage } from './layout.ts';
 
 interface PowerCut {
@@ -42,32 +41,41 @@ export const POWER_CUTS: readonly PowerCut[] = [
   },
 ];
 
-/** Shows only the actions that are available now, or why none is. */
-export function powerSection(data: ServerPage & { readonly forms: FormContext }): Html {
+type PowerData = ServerPage & { readonly forms: FormContext };
+
+/** The buttons of the page header: only the actions that are available now. */
+export function powerButtons(data: PowerData): Html {
   const { forms, capabilities } = data;
   const canStart = blockedReason(data, 'start') === null;
-  const cuts = POWER_CUTS.filter(({ action }) => blockedReason(data, action) === null);
+  const cuts = availableCuts(data);
   const hasConsole = blockedReason(data, 'console') === null && capabilities.console;
-  const blocked = blockedReason(data, 'reboot');
-  return section(
-    'Power',
-    html`<div class="power">${canStart && startForm(data)}${
-      hasConsole && form(forms, { name: 'console' }, html`<button>Open console</button>`)
-    }${cuts.length > 0 && powerMenu(cuts, forms)}</div>
-${!canStart && cuts.length === 0 && blocked && html`<p>${blocked}</p>`}`,
-  );
+  return html`${canStart && startForm(data)}${
+    hasConsole && form(forms, { name: 'console' }, html`<button>Open console</button>`)
+  }${cuts.length > 0 && powerMenu(cuts, forms)}`;
 }
 
-function startForm({ server, forms, nextCycleUsd }: Parameters<typeof powerSection>[0]): Html {
-  const chargesCycle = server.status === 'suspended';
+/** The price of powering on, or why no action is available. Null: there is nothing to say. */
+export function powerNote(data: PowerData): Html | null {
+  const { server, nextCycleUsd } = data;
+  if (blockedReason(data, 'start') === null)
+    return server.status === 'suspended'
+      ? html`<p class="hint">Powering it on charges ${usd(nextCycleUsd)} for
+${formatMonths(server.billing_months)}, starting immediately.</p>`
+      : null;
+  const blocked = blockedReason(data, 'reboot');
+  return availableCuts(data).length === 0 && blocked ? html`<p>${blocked}</p>` : null;
+}
+
+function availableCuts(data: PowerData): readonly PowerCut[] {
+  return POWER_CUTS.filter(({ action }) => blockedReason(data, action) === null);
+}
+
+function startForm({ server, forms, nextCycleUsd }: PowerData): Html {
   // Nothing above the price that this page shows is charged.
   const maxPrice =
-    chargesCycle && html`<input type="hidden" name="max_price_usd" value="${String(nextCycleUsd)}">`;
-  const price =
-    chargesCycle &&
-    html`\n<p class="hint">Powering it on charges ${usd(nextCycleUsd)} for
-${formatMonths(server.billing_months)}, starting immediately.</p>`;
-  return form(forms, { name: 'start' }, html`${maxPrice}<button>Power on</button>${price}`);
+    server.status === 'suspended' &&
+    html`<input type="hidden" name="max_price_usd" value="${String(nextCycleUsd)}">`;
+  return form(forms, { name: 'start' }, html`${maxPrice}<button>Power on</button>`);
 }
 
 function powerMenu(cuts: readonly PowerCut[], forms: FormContext): Html {

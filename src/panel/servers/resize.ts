@@ -1,11 +1,11 @@
 /** Resizing a server: its other plans with their prices, and the form. */
 import type { Server } from '../../spec/schemas/server.ts';
-import { section, table, time, usd } from '../parts/components.ts';
+import { section, table, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib, formatMemory, formatMonths, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
-import { formatMemory, formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 interface ResizeOption {
@@ -38,7 +38,8 @@ function resizeForm(data: ResizeData): Html {
   const fields = new Fields(forms, 'resize');
   const isRunning = server.status === 'running';
   return html`<p>The server has plan <strong>${server.plan}</strong> with ${data.cpu} vCPU,
-${formatMemory(data.ramMb)}, and ${server.disk_gb} GiB. It keeps its addresses and data, and is paid until
+${formatMemory(data.ramMb)}, and ${formatGib(server.disk_gb)}. It keeps its addresses and data, and is
+paid until
 ${time(server.paid_until)} as before. We charge or refund the difference for the rest of the cycle.</p>
 ${optionTable(options, server)}
 ${form(
@@ -65,7 +66,7 @@ function optionTable(options: readonly ResizeOption[], server: Server): Html {
       option.plan,
       option.cpu,
       formatMemory(option.ramMb),
-      `${option.diskGb} GiB`,
+      formatGib(option.diskGb),
       describePrice(option),
       usd(option.cycleUsd),
     ]),

@@ -1,13 +1,13 @@
 /** A server's name, tags, labels, renewal, and protection, and its deletion. */
 import { LIMITS } from '../../spec/limits.ts';
-import { section, time, usd } from '../parts/components.ts';
+import { section, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatMonths, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { formatLabels, labelsField } from '../parts/label-fields.ts';
 import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { protectedNote, protectionSection } from '../parts/protection.ts';
-import { formatMonths } from './format.ts';
 import { blockedReason, type ServerPage, serverView } from './layout.ts';
 
 const GRACE_HINT = 'It is still deleted if it stays suspended until its grace period ends.';

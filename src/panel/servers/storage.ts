@@ -6,6 +6,7 @@ import type { Snapshot } from '../../spec/schemas/snapshot.ts';
 import type { Volume } from '../../spec/schemas/volume.ts';
 import { day, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatGib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { labelsOf } from '../parts/labels.ts';
 import type { View } from '../parts/layout.ts';
@@ -57,7 +58,7 @@ function volumesSection(data: StorageData): Html {
           ],
           rows: attached.map((volume) => [
             html`<a href="${resourcePath(PANEL_PATHS.volumes, volume.id)}">${label(volume)}</a>`,
-            `${volume.size_gb} GiB`,
+            formatGib(volume.size_gb),
             html`<code>${volume.device}</code>`,
             detach(volume),
           ]),
@@ -77,7 +78,9 @@ href="${PANEL_PATHS.volumes}">Create a volume</a></p>`;
   if (blocked !== null) return html`<p>${blocked}</p>`;
   const fields = new Fields(forms, 'attach');
   const label = labelsOf(free);
-  const choices = free.map((volume) => [volume.id, `${label(volume)}, ${volume.size_gb} GiB`] as const);
+  const choices = free.map(
+    (volume) => [volume.id, `${label(volume)}, ${formatGib(volume.size_gb)}`] as const,
+  );
   return form(
     forms,
     { name: 'attach', class: 'row' },
@@ -103,7 +106,7 @@ function snapshotsSection(data: StorageData): Html {
             html`<a href="${resourcePath(PANEL_PATHS.snapshots, snapshot.id)}">${label(snapshot)}</a>`,
             snapshot.type === 'backup' ? 'Backup' : 'Manual',
             statusBadge(snapshot.status === 'error' ? 'failed' : snapshot.status, TONES[snapshot.status]),
-            snapshot.status === 'ready' ? `${snapshot.size_gb} GiB` : '–',
+            snapshot.status === 'ready' ? formatGib(snapshot.size_gb) : '–',
             day(snapshot.created_at),
             snapshot.expires_at ? day(snapshot.expires_at) : 'Never',
           ]),

@@ -1,6 +1,7 @@
 /** Measured availability: the state of each component, its last days as bars, and facts about regions. */
 import { componentName, regionOf } from '../../spec/public-status.ts';
 import { statusBadge } from '../parts/components.ts';
+import { formatNumber, formatShare } from '../parts/format.ts';
 import { Html, html } from '../parts/html.ts';
 import type { RegionNames } from './incidents.ts';
 
@@ -83,11 +84,6 @@ function describeDays(measured: number, outages: readonly string[]): string {
   return `${span}, with outages on ${outages.length}: ${outages.slice(0, DAYS_NAMED).join(', ')}${rest}`;
 }
 
-/** Formats a share as a percentage that never rounds an outage away: 0.99999 is `99.99%`. */
-export function formatShare(share: number): string {
-  return `${(Math.floor(share * 10_000) / 100).toFixed(2).replace(/\.?0+$/, '')}%`;
-}
-
 /** Capacity in words: how much exactly is left is nobody's business. */
 export function capacityBadge({ free_share: free }: Pick<MeasuredComponent, 'free_share'>): Html | null {
   if (free === null) return null;
@@ -99,5 +95,5 @@ export function capacityBadge({ free_share: free }: Pick<MeasuredComponent, 'fre
 export function deployTime({ deploys, deploy_median_s: median }: MeasuredComponent): string | null {
   if (deploys === null || deploys === 0 || median === null) return null;
   const text = median < 100 ? `${Math.max(1, Math.round(median))} s` : `${Math.round(median / 60)} min`;
-  return `${text} (median of ${deploys.toLocaleString('en-US')} in 7 days)`;
+  return `${text} (median of ${formatNumber(deploys)} in 7 days)`;
 }

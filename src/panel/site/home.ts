@@ -5,12 +5,13 @@ import { DOCS_PATHS, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import { regionComponent } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
-import { buttonLink, copyable, section, table, usd } from '../parts/components.ts';
+import { buttonLink, copyable, section, table } from '../parts/components.ts';
+import { formatMonths, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import type { MeasuredComponent } from './availability.ts';
 import { planCard, priceSwitch, regionCard, type SwitchMonths } from './offer-cards.ts';
-import { formatCycle, formatDiscount, type SoldPlan } from './plans.ts';
+import { formatDiscount, type SoldPlan } from './plans.ts';
 
 export interface HomeData {
   readonly site: string;
@@ -133,7 +134,7 @@ ${table({
 ${table({
   caption: 'Discount by billing cycle',
   columns: ['Billing cycle', { name: 'Discount', class: 'number' }],
-  rows: CYCLE_MONTHS.map((months) => [formatCycle(months), formatDiscount(months)]),
+  rows: CYCLE_MONTHS.map((months) => [formatMonths(months), formatDiscount(months)]),
 })}
 </div></div>
 <h3>Refunds</h3>

@@ -2,11 +2,12 @@
 import type { CycleMonths } from '../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
-import { statusBadge, usd } from '../parts/components.ts';
+import { statusBadge } from '../parts/components.ts';
+import { formatGib, formatMemory, formatTib, usd } from '../parts/format.ts';
 import { Html, html } from '../parts/html.ts';
 import { deployTime, type MeasuredComponent, stateBadge } from './availability.ts';
 import { countryName, flag } from './flags.ts';
-import { formatDisk, formatMemory, formatTraffic, type SoldPlan } from './plans.ts';
+import type { SoldPlan } from './plans.ts';
 
 /** The cycles of the switch. */
 export const SWITCH_MONTHS = [1, 12] as const satisfies readonly CycleMonths[];
@@ -32,8 +33,8 @@ export function planCard(plan: SoldPlan, months: SwitchMonths): Html {
   return html`<a class="card" href="${resourcePath(PANEL_PATHS.plans, plan.id)}"><strong>${plan.id}</strong>
 <span class="price">${usd(price.month)}/mo</span>
 <span>${paid}</span>
-<span>${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}, ${formatMemory(plan)} memory</span>
-<span>${formatDisk(plan)} NVMe, ${formatTraffic(plan)} traffic per month</span></a>\n`;
+<span>${plan.cpu} ${plan.category === 'vps' ? 'vCPU' : 'cores'}, ${formatMemory(plan.ram_mb)} memory</span>
+<span>${formatGib(plan.disk_gb)} NVMe, ${formatTib(plan.transfer_tb)} traffic per month</span></a>\n`;
 }
 
 /** `measured` is undefined for a region in which nothing is measured. */

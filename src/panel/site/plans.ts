@@ -3,8 +3,10 @@ import { CYCLE_DISCOUNT_PERCENT, CYCLE_MONTHS, type CycleMonths } from '../../sp
 import { deployPath, PANEL_PATHS, resourcePath } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
 import { PLAN_CATEGORIES, type Plan } from '../../spec/schemas/plan.ts';
-import { detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
+import { contactLink } from '../parts/brand.ts';
+import { detailList, emptyState, section, statusBadge, table } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
+import { exactUsd, formatGib, formatMemory, formatMonths, formatTib, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 
@@ -32,11 +34,16 @@ const CATEGORY_NAMES = { vps: 'Virtual servers', dedicated: 'Dedicated servers' 
 /** Null if ordering is open. `note` explains why it is closed, unless a banner already does. */
 export type OrderingClosed = { readonly note: string | null } | null;
 
-interface PlansData {
+export interface OrderingState {
+  readonly closed: OrderingClosed;
+  /** Whether the host has published a contact, for plans on request. */
+  readonly hasContact: boolean;
+}
+
+interface PlansData extends OrderingState {
   readonly plans: readonly SoldPlan[];
   readonly regions: readonly Region[];
   readonly chosen: { readonly category: string; readonly region: string; readonly months: CycleMonths };
-  readonly closed: OrderingClosed;
   readonly forms: FormContext;
 }
 
@@ -71,7 +78,7 @@ ${fields.select('region', 'Region', {
 })}
 ${fields.select('months', 'Billing cycle', {
   value: String(chosen.months),
-  choices: CYCLE_MONTHS.map((months) => [String(months), formatCycle(months)] as const),
+  choices: CYCLE_MONTHS.map((months) => [String(months), formatMonths(months)] as const),
 })}
 <button class="plain">Apply</button>
 </div></form>`;
@@ -92,12 +99,12 @@ function planTables(data: PlansData): HtmlValue {
 }
 
 function planTable(category: Plan['category'], plans: readonly SoldPlan[], data: PlansData): Html {
-  const { regions, chosen, closed } = data;
+  const { regions, chosen } = data;
   return table({
-    caption: `${CATEGORY_NAMES[category]}, prices for ${formatCycle(chosen.months)}`,
+    caption: `${CATEGORY_NAMES[category]}, prices for ${formatMonths(chosen.months)}`,
     columns: [
       'Plan',
-      { name: formatCycle(chosen.months), class: 'number' },
+      { name: formatMonths(chosen.months), class: 'number' },
       category === 'vps' ? 'vCPUs' : 'Cores',
       'Memory',
       'NVMe disk',
@@ -108,10 +115,10 @@ function planTable(category: Plan['category'], plans: readonly SoldPlan[], data:
       planLink(plan.id),
       priceCell(plan, chosen.months),
       html`${plan.cpu} <span class="soft">${plan.cpu_model}</span>`,
-      formatMemory(plan),
-      formatDisk(plan),
-      formatTraffic(plan),
-      ...regions.map((region) => stockCell(plan, region, closed, chosen.months)),
+      formatMemory(plan.ram_mb),
+      formatGib(plan.disk_gb),
+      formatTib(plan.transfer_tb),
+      ...regions.map((region) => stockCell(plan, region, data, chosen.months)),
     ]),
   });
 }
@@ -131,7 +138,7 @@ function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
   const columns = CYCLE_MONTHS.map((months) => {
     const percent = CYCLE_DISCOUNT_PERCENT[months];
     return {
-      name: `${formatCycle(months)}${percent === 0 ? '' : `, ${percent}% off`}`,
+      name: `${formatMonths(months)}${percent === 0 ? '' : `, ${percent}% off`}`,
       class: 'number',
     } as const;
   });
@@ -152,12 +159,12 @@ function cyclePricesSection(allPlans: readonly SoldPlan[]): Html | null {
 export function stockCell(
   plan: SoldPlan,
   region: Pick<Region, 'id' | 'name'>,
-  closed: OrderingClosed,
+  { closed, hasContact }: OrderingState,
   months: CycleMonths = 1,
 ): Html {
   if (!plan.sold_in.includes(region.id)) return html`<span class="soft">not offered</span>`;
   if (plan.on_request)
-    return html`${statusBadge('on request')} <a href="${PANEL_PATHS.contact}">Contact us</a>`;
+    return html`${statusBadge('on request')}${hasContact && html` ${contactLink('Contact us', true)}`}`;
   if (!plan.available_in.includes(region.id)) return statusBadge('sold out');
   if (closed !== null) return statusBadge('available', 'good');
   const cycle = months === 1 ? {} : { billing_months: String(months) };
@@ -166,11 +173,9 @@ export function stockCell(
   return html`${statusBadge('available', 'good')} ${link}`;
 }
 
-export function planView(data: {
-  readonly plan: SoldPlan;
-  readonly regions: readonly Region[];
-  readonly closed: OrderingClosed;
-}): View {
+export function planView(
+  data: OrderingState & { readonly plan: SoldPlan; readonly regions: readonly Region[] },
+): View {
   const { plan, regions, closed } = data;
   const vps = plan.category === 'vps';
   return {
@@ -182,19 +187,20 @@ ${detailList([
   ['Type', TYPE_NAMES[plan.category]],
   [vps ? 'vCPUs' : 'Cores', String(plan.cpu)],
   ['CPU model', plan.cpu_model],
-  ['Memory', formatMemory(plan)],
-  ['NVMe disk', formatDisk(plan)],
-  ['Traffic', html`${formatTraffic(plan)} outbound per month; inbound traffic is not counted`],
+  ['Memory', formatMemory(plan.ram_mb)],
+  ['NVMe disk', formatGib(plan.disk_gb)],
+  ['Traffic', html`${formatTib(plan.transfer_tb)} outbound per month; inbound traffic is not counted`],
   ['Price', html`${usd(plan.price_usd_month)} per month`],
   [
     'Price per hour',
-    html`${usd(plan.price_usd_hour)} (exactly $${plan.price_usd_hour_exact}), for comparison; we don’t bill
+    html`${usd(plan.price_usd_hour)} (exactly ${exactUsd(plan.price_usd_hour_exact)}), for comparison;
+we don’t bill
 by the hour`,
   ],
   ['ID', html`<code>${plan.id}</code>`],
 ])}
 ${section('Price by billing cycle', priceTable(plan))}
-${section('Regions', regionsTable(plan, regions, closed))}`,
+${section('Regions', regionsTable(plan, regions, data))}`,
   };
 }
 
@@ -208,7 +214,7 @@ function priceTable(plan: SoldPlan): Html {
       { name: 'Per month', class: 'number' },
     ],
     rows: plan.prices.map(({ months, total, month }) => [
-      formatCycle(months),
+      formatMonths(months),
       formatDiscount(months),
       usd(total),
       usd(month),
@@ -216,11 +222,11 @@ function priceTable(plan: SoldPlan): Html {
   });
 }
 
-function regionsTable(plan: SoldPlan, regions: readonly Region[], closed: OrderingClosed): Html {
+function regionsTable(plan: SoldPlan, regions: readonly Region[], ordering: OrderingState): Html {
   return table({
     caption: `Regions of plan ${plan.id}`,
     columns: ['Region', 'Availability'],
-    rows: regions.map((region) => [regionLink(region), stockCell(plan, region, closed)]),
+    rows: regions.map((region) => [regionLink(region), stockCell(plan, region, ordering)]),
   });
 }
 
@@ -232,23 +238,7 @@ export function regionLink({ id, name }: Pick<Region, 'id' | 'name'>): Html {
   return html`<a href="${resourcePath(PANEL_PATHS.regions, id)}">${name}</a>`;
 }
 
-export function formatCycle(months: CycleMonths): string {
-  return months === 1 ? '1 month' : `${months} months`;
-}
-
 export function formatDiscount(months: CycleMonths): string {
   const percent = CYCLE_DISCOUNT_PERCENT[months];
   return percent === 0 ? 'None' : `${percent}%`;
-}
-
-export function formatMemory({ ram_mb }: Pick<Plan, 'ram_mb'>): string {
-  return ram_mb % 1024 === 0 ? `${ram_mb / 1024}\u00a0GiB` : `${ram_mb}\u00a0MiB`;
-}
-
-export function formatDisk({ disk_gb }: Pick<Plan, 'disk_gb'>): string {
-  return `${disk_gb.toLocaleString('en-US')}\u00a0GiB`;
-}
-
-export function formatTraffic({ transfer_tb }: Pick<Plan, 'transfer_tb'>): string {
-  return `${transfer_tb}\u00a0TiB`;
 }

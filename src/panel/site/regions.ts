@@ -2,11 +2,12 @@
 import { LIMITS } from '../../spec/limits.ts';
 import { PANEL_PATHS } from '../../spec/paths.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
-import { copyable, detailList, emptyState, section, statusBadge, table, usd } from '../parts/components.ts';
+import { copyable, detailList, emptyState, section, statusBadge, table } from '../parts/components.ts';
+import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { countryName, flag } from './flags.ts';
-import { type OrderingClosed, planLink, regionLink, type SoldPlan, stockCell, TYPE_NAMES } from './plans.ts';
+import { type OrderingState, planLink, regionLink, type SoldPlan, stockCell, TYPE_NAMES } from './plans.ts';
 
 export function regionsView({ regions }: { readonly regions: readonly Region[] }): View {
   const rows = regions.map((region) => [
@@ -26,14 +27,15 @@ export function regionsView({ regions }: { readonly regions: readonly Region[] }
   };
 }
 
-export function regionView(data: {
-  readonly region: Region;
-  readonly plans: readonly SoldPlan[];
-  readonly closed: OrderingClosed;
-  /** Whether the visitor is signed in and may see what the API shows customers. */
-  readonly signedIn: boolean;
-}): View {
-  const { region, plans, closed, signedIn } = data;
+export function regionView(
+  data: OrderingState & {
+    readonly region: Region;
+    readonly plans: readonly SoldPlan[];
+    /** Whether the visitor is signed in and may see what the API shows customers. */
+    readonly signedIn: boolean;
+  },
+): View {
+  const { region, plans, signedIn } = data;
   const left = region.ipv4_pool_remaining;
   return {
     title: region.name,
@@ -55,14 +57,14 @@ ${detailList([
   ['Code', html`<code>${region.id}</code>`],
   ['Point of presence', html`<code>${region.pop_id}</code>`],
   ['Availability', availabilityBadge(region)],
-  ['IPv4 addresses', signedIn ? `${left.toLocaleString('en-US')} available` : describePool(left)],
+  ['IPv4 addresses', signedIn ? `${formatNumber(left)} available` : describePool(left)],
   ['Onion address', region.tor_onion === null ? 'None' : copyable(region.tor_onion)],
 ])}
-${section('Plans', plansInRegion(region, plans, closed))}`,
+${section('Plans', plansInRegion(region, plans, data))}`,
   };
 }
 
-function plansInRegion(region: Region, plans: readonly SoldPlan[], closed: OrderingClosed): Html {
+function plansInRegion(region: Region, plans: readonly SoldPlan[], ordering: OrderingState): Html {
   const sold = plans.filter(({ sold_in }) => sold_in.includes(region.id));
   if (sold.length === 0)
     return emptyState(
@@ -76,7 +78,7 @@ function plansInRegion(region: Region, plans: readonly SoldPlan[], closed: Order
       planLink(plan.id),
       TYPE_NAMES[plan.category],
       usd(plan.price_usd_month),
-      stockCell(plan, region, closed),
+      stockCell(plan, region, ordering),
     ]),
   });
 }

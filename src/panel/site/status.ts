@@ -22,6 +22,9 @@ export interface StatusWindow {
   readonly reason: string | null;
 }
 
+/** Measurements are taken by the minute. */
+const REFRESH_S = 60;
+
 interface StatusData {
   readonly components: readonly MeasuredComponent[];
   /** In progress, or planned. */
@@ -67,6 +70,7 @@ export function statusView(data: StatusData): View {
     title: 'Status',
     section: 'status',
     feed: STATUS_PATHS.feed,
+    refreshS: REFRESH_S,
     body: html`<p>${
       isNormal
         ? statusBadge('All systems operational', 'good')

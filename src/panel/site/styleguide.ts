@@ -1,5 +1,6 @@
 /** All components on one page: for people who work on the panel, and for tests that look at every page. */
 import { PANEL_PATHS, STYLEGUIDE_PATH } from '../../spec/paths.ts';
+import { progressBar } from '../parts/activity.ts';
 import {
   buttonLink,
   copyable,
@@ -16,7 +17,6 @@ import {
 import { Fields, type FormContext } from '../parts/form.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
-import { progressBar } from '../servers/actions.ts';
 
 const COLORS = ['paper', 'sheet', 'faint', 'line', 'edge', 'soft', 'ink', 'sea', 'sea-faint'] as const;
 const STATE_COLORS = ['good', 'good-faint', 'busy', 'warn-faint', 'bad', 'bad-faint'] as const;

@@ -1,6 +1,7 @@
 /** Customers as staff see them. */
-import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { actForm, counted, filterField, nothingFound, reasonField } from './parts.ts';

@@ -1,6 +1,7 @@
 /** Servers as staff see them. */
-import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
+import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';

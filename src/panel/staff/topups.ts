@@ -1,6 +1,7 @@
 /** Top-ups as staff see them. */
-import { buttonLink, detailList, section, statusBadge, table, time, usd } from '../parts/components.ts';
+import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
 import { Fields, type FormContext } from '../parts/form.ts';
+import { exactUsd, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
@@ -130,7 +131,7 @@ export function topupView(data: {
       ['ID', html`<code class="copy" data-copy>${topup.id}</code>`],
       ['Customer', customerLink(topup.customer)],
       ['Address', html`<code class="copy" data-copy>${topup.deposit_address}</code>`],
-      ['Rate', html`$${topup.rate_usd} until ${time(topup.expires_at)}`],
+      ['Rate', html`${exactUsd(topup.rate_usd)} until ${time(topup.expires_at)}`],
       ['Received', amount(topup.received_amount)],
       ['Withheld', isWithheld(topup) && amount(topup.withheld_amount)],
       ['Refunded', Number(topup.refunded_amount) > 0 && amount(topup.refunded_amount)],

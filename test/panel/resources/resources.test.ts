@@ -1,6 +1,7 @@
 /** Tests of the panel's resource pages. The tests are in `resources/` and share one service. */
 import { after, before, describe } from 'node:test';
 import { startWorld, type World } from '../../support/world.ts';
+import { activityParts } from './activity.ts';
 import { alertPages } from './alerts.ts';
 import { firewallPages } from './firewall.ts';
 import { type ResourceFixture, startResourceFixture } from './fixture.ts';
@@ -21,5 +22,6 @@ describe('snapshots in the panel', () => snapshotPages(() => fixture));
 describe('protection in the panel', () => protectedServer(() => fixture));
 describe('firewall groups in the panel', () => firewallPages(() => fixture));
 describe('images in the panel', () => imagePages(() => fixture));
+describe('activity in the panel', () => activityParts(() => fixture));
 describe('webhooks in the panel', () => webhookPages(() => fixture));
 describe('alerts in the panel', () => alertPages(() => fixture));

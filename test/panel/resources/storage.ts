@@ -16,16 +16,16 @@ export function volumePages(at: () => ResourceFixture): void {
     const path = pathOf(page);
     assert.match(
       textOf(page.text),
-      /data <b> detached 20 GiB par Size 20 GiB Region par Attached to detached .* File system ext4/,
+      /data <b> detached 20 GiB Paris Size 20 GiB Region Paris Attached to detached .* File system ext4/,
     );
     const attached = await done(path, 'attach', { server: web });
     assert.match(textOf(attached.text), /Attached to web Device \/dev\/vdb/);
     assert.doesNotMatch(attached.text, /name="_form" value="delete"/);
     const larger = await done(path, 'change', { name: 'data', size_gb: '30' });
-    assert.match(textOf(larger.text), /Saved\. data attached 30 GiB par .* Size 30 GiB/);
+    assert.match(textOf(larger.text), /Saved\. data attached 30 GiB Paris .* Size 30 GiB/);
     await world.settle();
     const list = await panel.open(`/volumes?attached_to=${web}`);
-    assert.match(textOf(list.text), /data 30 GiB par web/);
+    assert.match(textOf(list.text), /data 30 GiB Paris web/);
     assert.match(textOf((await panel.open('/volumes?name=nothing')).text), /No matching volumes/);
     await done(path, 'detach');
     await world.settle();
@@ -77,7 +77,7 @@ export function volumePages(at: () => ResourceFixture): void {
     const path = pathOf(await done('/volumes', 'create', { name: 'v', size_gb: '20', region: 'zrh' }));
     const shrunk = await refused(path, 'change', { size_gb: '10' });
     assert.match(problemOf(shrunk.text, 'size_gb', 'change') ?? '', /20 GiB\. Volumes can only grow/);
-    assert.match(textOf(shrunk.text), /You have no servers in zrh/);
+    assert.match(textOf(shrunk.text), /You have no servers in Zurich/);
     assert.equal((await other.open(path)).status, 404);
     const foreign = await other.submit(await panel.open(path), 'delete');
     assert.equal(foreign.status, 403);

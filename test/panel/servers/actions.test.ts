@@ -27,14 +27,14 @@ describe('actions in the panel', () => {
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 1_000 });
     const { id } = (await api.post('/servers', order)).body;
     const page = await panel.open(`/servers/${id}`);
-    assert.match(page.text, /<progress max="100" value="\d+" aria-label="Progress of server\.create">/);
+    assert.match(page.text, /<progress max="100" value="\d+" aria-label="Creating server">/);
     assert.ok(refreshOf(page.text), 'the page refreshes without scripts');
     assert.match(textOf(page.text), /address \(done\) \w+ \(in progress\) .*reachable \(not started\)/);
     await world.sandbox('faults', { driver: 'compute', operation: 'observe', times: 0 });
     await world.settle();
     const { text } = await panel.open(`/servers/${id}`);
     assert.doesNotMatch(text, /<progress/);
-    assert.match(textOf(text), /server\.create succeeded/);
+    assert.match(textOf(text), /Server created succeeded/);
   });
 
   it('a failure is listed with its cause, and its page has the steps', async () => {
@@ -43,7 +43,7 @@ describe('actions in the panel', () => {
     await world.advance(600);
     await world.sandbox('faults', { driver: 'compute', operation: 'ensure', times: 0 });
     const list = textOf((await panel.open(`/actions?resource=${id}`)).text);
-    assert.match(list, /server\.create failed .*went back to your balance/s);
+    assert.match(list, /Create server srv_\w+ failed .*went back to your balance/s);
     const page = textOf((await panel.open(`/actions/${action.id}`)).text);
     assert.match(page, /address succeeded/);
     assert.match(page, /disk failed/);

@@ -144,7 +144,7 @@ describe('the page of a server', () => {
     const busy = await panel.open(page);
     const text = textOf(busy.text);
     assert.match(text, /s1-\w+ running Paris s1 \$7\.35\/mo/);
-    assert.match(text, /The server is restarting\. Power Open console The server is restarting\. Wait/);
+    assert.match(text, /Open console .*The server is restarting\. .*The server is restarting\. Wait/);
     assert.equal(refreshOf(busy.text), `5; url=${page}`);
     assert.equal(refreshOf((await panel.open(`${page}?still=1`)).text), null);
     await world.opened.db.run('delete from operations');

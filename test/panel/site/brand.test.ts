@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { refundInstructions } from '../../../src/panel/money/payment.ts';
 import { accentShades, contrast, SCHEMES } from '../../../src/panel/parts/accent.ts';
+import { stockCell } from '../../../src/panel/site/plans.ts';
 import { type HttpWorld, PLAIN_SITE, startHttpWorld } from '../../http/http-world.ts';
 import { PanelClient } from '../../support/panel-client.ts';
 
@@ -107,6 +109,30 @@ describe('the marks of the host', () => {
     for (const path of ['/terms', '/privacy', '/contact']) {
       assert.ok((await home(world)).includes(`<a href="${path}">`), path);
       assert.ok(!(await home(plain)).includes(`<a href="${path}">`), path);
+    }
+  });
+
+  it('a withheld payment and a plan on request link to the contact only once it is published', () => {
+    const topup = { id: 'top_1', network: 'bitcoin' };
+    const plan = { id: 'd1', sold_in: ['par'], available_in: [], on_request: true } as never;
+    const texts = (hasContact: boolean) => [
+      refundInstructions(topup, hasContact).text,
+      stockCell(plan, { id: 'par', name: 'Paris' }, { closed: null, hasContact }).text,
+    ];
+    for (const text of texts(true)) assert.match(text, /<a href="\/contact">Contact us<\/a>/);
+    for (const text of texts(false)) assert.doesNotMatch(text, /href="\/contact"/);
+  });
+
+  it('the banner of a frozen account links to the contact only once it is published', async () => {
+    for (const [host, linked] of [
+      [world, true],
+      [plain, false],
+    ] as const) {
+      const panel = PanelClient.forApp(host.app, { cookie: (await host.customer()).cookie });
+      await host.db.run('update customers set frozen_at = now()');
+      const { text } = await panel.open('/servers');
+      const [banner = ''] = /Your account is frozen.*?<\/p>/s.exec(text) ?? [];
+      assert.equal(banner.includes('<a href="/contact">'), linked, text.slice(0, 3000));
     }
   });
 

@@ -48,6 +48,14 @@ describe('incidents on the status page', () => {
     );
   });
 
+  it('the status page reloads without scripts, until the visitor stops that', async () => {
+    const text = await textOf('/status');
+    assert.match(text, /<noscript><meta http-equiv="refresh" content="60; url=\/status"><\/noscript>/);
+    const [, stop = ''] = /<noscript>.*<a href="([^"]+)">Stop updates<\/a>/.exec(text) ?? [];
+    const stopped = await textOf(stop);
+    assert.doesNotMatch(stopped, /http-equiv="refresh"|Stop updates/);
+  });
+
   it('planned maintenance is announced, and does not count as an incident before it begins', async () => {
     const at = world.clock.now().getTime();
     const planned = { from: new Date(at + HOUR_MS), until: new Date(at + 2 * HOUR_MS) };

@@ -2,12 +2,14 @@
 import { getAuditEvent, listAuditEvents } from '../../../domain/audit/read.ts';
 import { auditEventView, auditLogView } from '../../../panel/account/audit-log.ts';
 import { ACCOUNT_PATHS } from '../../../spec/paths.ts';
+import type { AuditEvent } from '../../../spec/schemas/audit-event.ts';
 import type { Form } from '../../form.ts';
 import { dateTime } from '../field-readers.ts';
 import { readList } from '../list.ts';
-import { type PanelPage, page } from '../page-types.ts';
+import { type PageContext, type PanelPage, page } from '../page-types.ts';
 
 const PAGE_ROWS = 50;
+const LATEST_ROWS = 5;
 
 /** Accepts times in the format of the page's fields as well. */
 function withParsedTimes(query: Form): Form {
@@ -16,6 +18,21 @@ function withParsedTimes(query: Form): Form {
     return typeof time === 'string' ? [[name, time] as const] : [];
   });
   return new Map([...query, ...times]);
+}
+
+/** The latest changes of a resource. */
+export async function readLatestChanges(
+  { service, customer }: PageContext,
+  resource: string,
+): Promise<readonly AuditEvent[]> {
+  const request = {
+    filter: { resource },
+    sort: 'created_at',
+    descending: true,
+    after: null,
+    size: LATEST_ROWS,
+  };
+  return (await listAuditEvents(service, customer(), request)).items;
 }
 
 export const AUDIT_PAGES: readonly PanelPage[] = [

@@ -19,6 +19,7 @@ import { entryReceiptView, topupReceiptView } from '../../../panel/money/receipt
 import type { View } from '../../../panel/parts/layout.ts';
 import { BILLING_PATHS, PANEL_PATHS } from '../../../spec/paths.ts';
 import { field } from '../../form.ts';
+import { hasContact } from '../assets.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page } from '../page-types.ts';
 import { readKeptOrders } from '../servers/order-drafts.ts';
@@ -43,6 +44,7 @@ async function showBilling(context: PageContext): Promise<View> {
   const { items, next, first } = invoices;
   return billingView({
     balance,
+    hasContact: hasContact(context.edge),
     suspend_at: suspendAt && formatRfc3339(suspendAt),
     renewals: { days, ...renewals },
     orders,

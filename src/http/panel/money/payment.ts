@@ -14,6 +14,7 @@ import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import type { Edge } from '../../settings.ts';
+import { hasContact } from '../assets.ts';
 import { type CustomForm, customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
 import { registerPicture } from '../pipeline.ts';
 import { qrPng } from '../png-renderer.ts';
@@ -24,6 +25,7 @@ export async function renderPayment(context: PageContext, payment: PaymentView):
   const template = edge.settings.explorers.get(explorerNetwork(payment.topup.network));
   return paymentView({
     ...payment,
+    hasContact: hasContact(edge),
     // Use the reader's clock: a sandbox's clock may be days ahead.
     left_until: formatRfc3339(new Date(Date.now() + payment.left_ms)),
     explorer: template === undefined ? null : (txid) => template.replace('{tx}', encodeURIComponent(txid)),

@@ -9,7 +9,7 @@ import { getPaymentByRef } from '../../../domain/topups/payment.ts';
 import { Failure } from '../../../kernel/fail.ts';
 import { centsToUsd, formatCents } from '../../../kernel/money.ts';
 import { AMOUNT_MAX_CHARS, topupView } from '../../../panel/money/topup.ts';
-import { usd } from '../../../panel/parts/components.ts';
+import { usd } from '../../../panel/parts/format.ts';
 import type { View } from '../../../panel/parts/layout.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
@@ -17,6 +17,7 @@ import { BILLING_PATHS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts
 import type { Topup } from '../../../spec/schemas/topup.ts';
 import type { SwitchName } from '../../../spec/switches.ts';
 import { type Form, field } from '../../form.ts';
+import { hasContact } from '../assets.ts';
 import { bodyReader, number, text } from '../field-readers.ts';
 import { type CustomForm, type PageContext, type PanelPage, restForm } from '../page-types.ts';
 import { readKeptOrders } from '../servers/order-drafts.ts';
@@ -41,6 +42,7 @@ async function renderOrder(context: PageContext): Promise<View> {
   return topupView({
     coins: await listPayableCoins(service),
     creditsWithheld: isSwitchedOff(await context.edge.rules.read(), 'topup-credit'),
+    hasContact: hasContact(context.edge),
     coin,
     amount,
     orders: await readKeptOrders(context),

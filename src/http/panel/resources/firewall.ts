@@ -1,5 +1,4 @@
 /** Firewall group pages. */
-
 import { getGroup, listGroups, rulesEtag, serversEtag } from '../../../domain/firewall/read.ts';
 import type { FormContext } from '../../../panel/parts/form.ts';
 import { groupPagePath, groupSettingsView, groupsView } from '../../../panel/resources/firewall.ts';
@@ -16,7 +15,8 @@ import {
 import { PANEL_PATHS } from '../../../spec/paths.ts';
 import type { FirewallGroup, FirewallRuleBody } from '../../../spec/schemas/firewall.ts';
 import { type Form, field } from '../../form.ts';
-import { listOwnServers } from '../choices.ts';
+import { readLatestChanges } from '../account/audit-log.ts';
+import { listAllRegions, listOwnServers } from '../choices.ts';
 import { bodyReader, checkedIds, text, untrimmedText } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type FormResult, type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
@@ -59,6 +59,7 @@ export const FIREWALL_PAGES: readonly PanelPage[] = [
   page({
     path: `${PANEL_PATHS.firewall}/{id}/settings`,
     access: 'customer',
+    readOperations: ['audit_events.list'],
     render: showSettings,
     forms: {
       change: restForm<FirewallGroup>({
@@ -89,11 +90,18 @@ async function showGroups(context: PageContext) {
 }
 
 async function showSettings(context: PageContext<{ readonly id: string }>) {
-  const [group, servers] = await Promise.all([
+  const [group, servers, regions, changes] = await Promise.all([
     getGroup(context.service, context.customer(), context.params.id),
     listOwnServers(context),
+    listAllRegions(context),
+    readLatestChanges(context, context.params.id),
   ]);
-  return groupSettingsView({ group, servers, seen: serversEtag(group), forms: context.forms });
+  return groupSettingsView({
+    ...{ group, servers, changes },
+    regions: Object.fromEntries(regions.map(({ id, name }) => [id, name])),
+    seen: serversEtag(group),
+    forms: context.forms,
+  });
 }
 
 async function showEditor(context: PageContext<{ readonly id: string }>) {

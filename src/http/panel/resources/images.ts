@@ -28,6 +28,7 @@ import {
   page,
   restForm,
 } from '../page-types.ts';
+import { readLatestActions } from '../servers/actions.ts';
 
 /** It changes no resource. */
 const DISCARD_FORM: CustomForm = {
@@ -50,12 +51,13 @@ export const IMAGE_PAGES: readonly PanelPage[] = [
   page({
     path: `${PANEL_PATHS.images}/{id}`,
     access: 'customer',
-    readOperations: ['images.get'],
+    readOperations: ['images.get', 'actions.list'],
     render: async (context) => {
       const image = await getImage(context.service, context.customer(), context.params.id);
       const { deprecated_at: deprecatedAt } = image;
       return imageView({
         image,
+        actions: image.type === 'custom' ? await readLatestActions(context, image.id) : [],
         removedOn: deprecatedAt && imageRemovalDay(deprecatedAt),
         forms: context.forms,
       });

@@ -17,6 +17,7 @@ import {
 } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
+import { readLatestActions } from '../servers/actions.ts';
 import { checkTypedName } from '../servers/overview.ts';
 
 const snapshotPath = ({ id }: Snapshot): string => resourcePath(PANEL_PATHS.snapshots, id);
@@ -39,7 +40,7 @@ export const SNAPSHOT_PAGES: readonly PanelPage[] = [
   page({
     path: `${PANEL_PATHS.snapshots}/{id}`,
     access: 'customer',
-    readOperations: ['snapshots.get'],
+    readOperations: ['snapshots.get', 'actions.list'],
     render: showSnapshot,
     forms: {
       restore: restForm<Server>({
@@ -79,11 +80,12 @@ async function showSnapshots(context: PageContext) {
 
 async function showSnapshot(context: PageContext<{ readonly id: string }>) {
   const { id } = context.params;
-  const [snapshot, servers, compatibleIds] = await Promise.all([
+  const [snapshot, servers, compatibleIds, actions] = await Promise.all([
     getSnapshot(context.service, context.customer(), id),
     listOwnServers(context),
     compatibleServerIds(context.service, context.customer(), id),
+    readLatestActions(context, id),
   ]);
   const targets = servers.filter((server) => compatibleIds.has(server.id));
-  return snapshotView({ snapshot, servers, targets, forms: context.forms });
+  return snapshotView({ snapshot, servers, targets, actions, forms: context.forms });
 }

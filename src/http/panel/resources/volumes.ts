@@ -16,6 +16,7 @@ import {
 } from '../field-readers.ts';
 import { readList } from '../list.ts';
 import { type PageContext, type PanelPage, page, restForm } from '../page-types.ts';
+import { readLatestActions } from '../servers/actions.ts';
 
 const volumePath = ({ id }: Volume): string => resourcePath(PANEL_PATHS.volumes, id);
 
@@ -43,7 +44,7 @@ export const VOLUME_PAGES: readonly PanelPage[] = [
   page({
     path: `${PANEL_PATHS.volumes}/{id}`,
     access: 'customer',
-    readOperations: ['volumes.get'],
+    readOperations: ['volumes.get', 'actions.list'],
     render: showVolume,
     forms: {
       change: restForm<Volume>({
@@ -85,6 +86,10 @@ async function showVolumes(context: PageContext) {
 
 async function showVolume(context: PageContext<{ readonly id: string }>) {
   const volume = await getVolume(context.service, context.customer(), context.params.id);
-  const servers = await listOwnServers(context, { region: volume.region });
-  return volumeView({ volume, servers, forms: context.forms });
+  const [servers, regions, actions] = await Promise.all([
+    listOwnServers(context, { region: volume.region }),
+    listAllRegions(context),
+    readLatestActions(context, volume.id),
+  ]);
+  return volumeView({ volume, servers, regions, actions, forms: context.forms });
 }

@@ -1,5 +1,5 @@
-/** The pages of actions, and the latest ones on the page of a server. */
-import { getAction, listActions, listServerActions } from '../../../domain/actions/read.ts';
+/** The pages of actions, and the latest ones on the page of a resource. */
+import { getAction, listActions } from '../../../domain/actions/read.ts';
 import { actionListView, actionView } from '../../../panel/servers/actions.ts';
 import { PANEL_PATHS } from '../../../spec/paths.ts';
 import type { Action } from '../../../spec/schemas/action.ts';
@@ -34,11 +34,17 @@ export const ACTION_PAGES: readonly PanelPage[] = [
   }),
 ];
 
-/** The latest actions of a server. */
+/** The latest actions of a resource, which the caller has found to be the customer's. */
 export async function readLatestActions(
   { service, customer }: PageContext,
-  serverId: string,
+  resource: string,
 ): Promise<readonly Action[]> {
-  const request = { filter: {}, sort: 'created_at', descending: true, after: null, size: LATEST_ROWS };
-  return (await listServerActions(service, customer(), serverId, request)).items;
+  const request = {
+    filter: { resource },
+    sort: 'created_at',
+    descending: true,
+    after: null,
+    size: LATEST_ROWS,
+  };
+  return (await listActions(service, customer(), request)).items;
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../domain/servers/deploy/create.ts';
 import { prepareSshKey } from '../../../domain/ssh-keys/change.ts';
 import { type ErrorItem, Failure, fail, InvalidRequest, invalidRequest } from '../../../kernel/fail.ts';
-import { usd } from '../../../panel/parts/components.ts';
+import { usd } from '../../../panel/parts/format.ts';
 import { DRAFT_FIELD } from '../../../panel/servers/kept-orders.ts';
 import { serverPagePath } from '../../../spec/paths.ts';
 import { type Server, ServerBody } from '../../../spec/schemas/server.ts';

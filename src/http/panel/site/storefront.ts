@@ -15,6 +15,7 @@ import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';
 import type { SitePage } from '../../settings.ts';
+import { hasContact } from '../assets.ts';
 import { type PageContext, type PanelPage, page } from '../page-types.ts';
 import { readOffers, readOrderingClosed, readRegions, toSoldPlan } from './offers.ts';
 
@@ -40,6 +41,7 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
           months: parseMonths(field(look.query, 'months')),
         },
         closed: await readOrderingClosed(look.edge),
+        hasContact: hasContact(look.edge),
         forms: look.forms,
       });
     },
@@ -52,7 +54,8 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
       const plan = await getPlan(service, params.id);
       const [soldByPlan, regions] = [await listSellingRegions(service), await readRegions(service)];
       const closed = await readOrderingClosed(edge);
-      return planView({ plan: toSoldPlan(service, plan, soldByPlan.get(plan.id) ?? []), regions, closed });
+      const sold = toSoldPlan(service, plan, soldByPlan.get(plan.id) ?? []);
+      return planView({ plan: sold, regions, closed, hasContact: hasContact(edge) });
     },
   }),
   {
@@ -71,6 +74,7 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
         region,
         plans,
         closed: await readOrderingClosed(edge),
+        hasContact: hasContact(edge),
         signedIn: signedIn !== null,
       });
     },
