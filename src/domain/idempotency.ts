@@ -20,7 +20,13 @@ import { HOUR_MS } from '../kernel/time.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { isUnavailable, sqlState } from '../store/db.ts';
-import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
+import {
+  findStoredResponse,
+  KEY_TAKEN,
+  type ResponseRow,
+  type StoredResponse,
+  storeResponse,
+} from '../store/idempotency.ts';
 import type { CustomerActor, SaveResponse, Service } from './context.ts';
 
 /** SQLSTATE of a lock timeout. */
@@ -142,10 +148,16 @@ async function runAttempt<Caller extends CustomerActor, Result extends object>(
   const { status } = request;
   const { requestId } = request.actor;
   let isStored = false;
-  const saveResponse: SaveResponse = async (tx, result) => {
-    await storeForKey(tx, service, request, key, { status, body: respond(result as Result) });
+  const answerTo = (result: object): ApiResponse => ({ status, body: respond(result as Result) });
+  const save = async (tx: Sql, result: object): Promise<void> => {
+    await storeForKey(tx, service, request, key, answerTo(result));
     isStored = true;
   };
+  const row = (result: object): ResponseRow => {
+    isStored = true;
+    return responseRow(service, request, key, answerTo(result));
+  };
+  const saveResponse: SaveResponse = Object.assign(save, { row });
   try {
     const body = respond(await verb({ ...request.actor, saveResponse }));
     if (!isStored) await storeForKey(service.db, service, request, key, { status, body });
@@ -154,7 +166,7 @@ async function runAttempt<Caller extends CustomerActor, Result extends object>(
     // The failure may result from the winner's success: for example, its deploy spent the balance.
     const other = await findReplayAfter(error, service, request, key);
     if (other) return other;
-    if (error instanceof KeyAlreadyUsed) fail('idempotency_conflict');
+    if (error instanceof KeyAlreadyUsed || sqlState(error) === KEY_TAKEN) fail('idempotency_conflict');
     const failed = request.refusal?.(error);
     if (!failed) throw error;
     return await storeRefusal(service, request, key, failed, error);
@@ -201,21 +213,30 @@ async function storeForKey(
   service: Service,
   request: IdempotentRequest,
   key: string,
-  { status, body }: ApiResponse,
+  answer: ApiResponse,
 ): Promise<void> {
+  const row = responseRow(service, request, key, answer);
+  const stored = await runApart(KEY_LOCK_WAIT_MS, () => storeResponse(tx, row)).catch(rethrowLockTimeout);
+  if (!stored) throw new KeyAlreadyUsed();
+}
+
+function responseRow(
+  service: Service,
+  request: IdempotentRequest,
+  key: string,
+  { status, body }: ApiResponse,
+): ResponseRow {
   const now = service.clock.now();
-  const row = {
-    customerId: request.actor.customerId,
-    keyDigest: digest(key),
-    retainedSince: retentionCutoff(now),
+  return {
+    customer_id: request.actor.customerId,
+    key_digest: digest(key),
+    retained_since: retentionCutoff(now),
     now,
     fingerprint: fingerprint(service, request),
-    status,
+    answer_status: status,
     answer: sealWith(responseKey(request, key), JSON.stringify(body)),
     request_id: request.actor.requestId,
   };
-  const stored = await runApart(KEY_LOCK_WAIT_MS, () => storeResponse(tx, row)).catch(rethrowLockTimeout);
-  if (!stored) throw new KeyAlreadyUsed();
 }
 
 /** A lock timeout means that another process works on the same key. */

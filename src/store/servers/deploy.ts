@@ -1,7 +1,7 @@
 /**
  * The deploy, as one statement: select an address, a /64 and a placement; debit; assign them; write the
- * server, its charge, its audit row, its two events and its first operation with its action. Either all of it
- * is committed or none of it.
+ * server, its charge, its audit row, its two events, its first operation with its action, and the response
+ * for its idempotency key. Either all of it is committed or none of it.
  *
  * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type,
  * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order;
@@ -14,6 +14,7 @@
  *   a balance for 7 servers buys exactly 7. Everything below depends on its row.
  * - `take_host` waits for the host's row and checks the capacity against its latest version. If the capacity
  *   was taken meanwhile, `deploy_conflict()` raises: the statement rolls back, and the caller tries again.
+ * - `response` waits for a request with the same key. If that one was stored, `key_taken()` raises.
  *
  * So the lock order is address, /64, machine, balance, host; everywhere else it is server, balance, host,
  * address. The two cannot deadlock, because a deploy never waits for an address or a machine:
@@ -36,6 +37,7 @@ import {
   type PlacementNeeds,
   roomOnHost,
 } from '../inventory/placement.ts';
+import { type ResponseRow, storeResponseSql } from '../idempotency.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
 import { SERVER_PRICE, type ServerRow } from './servers.ts';
@@ -169,7 +171,21 @@ const LIMITED: LimitParts = {
   isCounted: '(select count(*) from counted) = cardinality($limit_chain::uuid[])',
 };
 
-const deployStatement = (limit: LimitParts) => `
+/** The parts of the statement that store its response. */
+interface ResponseParts {
+  readonly store: string;
+  readonly isTaken: string;
+}
+
+const WITHOUT_RESPONSE: ResponseParts = { store: '', isTaken: 'false' };
+const WITH_RESPONSE: ResponseParts = {
+  store: `response as (
+  ${storeResponseSql('from debit')}
+  returning i.customer_id),`,
+  isTaken: 'not exists (select from response)',
+};
+
+const deployStatement = (limit: LimitParts, response: ResponseParts) => `
 with free4 as materialized (
   select addr from ipv4_addresses
    where region_id = $region_id and server_id is null and not blocked and free_from <= $now
@@ -226,6 +242,7 @@ server as (
          place.machine_id, $now, $now
     from debit, place),
 ${limit.count}
+${response.store}
 operation as (
   insert into operations (id, server_id, kind, step, action_id, snapshot_id, placed_at, due_at, created_at)
   select $operation_id, $id, 'provision', 'ensure', $operation_id, $snapshot_id::uuid, $now, $now, $now
@@ -259,19 +276,33 @@ new_events as (
      ) as event (nth, id, type, data)
     order by event.nth)
 select balance_cents as balance_after_cents,
-       case when (exists (select from take_machine) or exists (select from take_host))
+       case when ${response.isTaken} then key_taken()
+            when (exists (select from take_machine) or exists (select from take_host))
                  and ${limit.isCounted} then 0
             else deploy_conflict() end as conflict
   from debit`;
 
-const DEPLOY = deployStatement(UNLIMITED);
-const DEPLOY_LIMITED = deployStatement(LIMITED);
+const DEPLOY = {
+  unlimited: deployStatement(UNLIMITED, WITHOUT_RESPONSE),
+  unlimitedWithResponse: deployStatement(UNLIMITED, WITH_RESPONSE),
+  limited: deployStatement(LIMITED, WITHOUT_RESPONSE),
+  limitedWithResponse: deployStatement(LIMITED, WITH_RESPONSE),
+} as const;
 
-/** Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable. */
-export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
+/**
+ * Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable.
+ * Throws KEY_TAKEN if another request has the key of the response.
+ */
+export async function insertDeploy(
+  tx: Sql,
+  row: DeployRow,
+  response?: ResponseRow,
+): Promise<bigint | undefined> {
+  const limited = row.limit_chain ? 'limited' : 'unlimited';
   const deployed = await tx.row<{ balance_after_cents: bigint }>(
-    row.limit_chain ? DEPLOY_LIMITED : DEPLOY,
-    row,
+    DEPLOY[response ? (`${limited}WithResponse` as const) : limited],
+    // The server's moment is also that of its response.
+    response ? { ...response, ...row } : row,
   );
   return deployed?.balance_after_cents;
 }
