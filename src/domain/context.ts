@@ -20,7 +20,7 @@ import type { ActiveLimits } from './tokens/limits/active.ts';
 
 export interface Service {
   readonly db: Database;
-  /** For single rows on the hot path and the server list. Everything else uses `db`. */
+  /** For single rows on the hot path, orders included, and the server list. Everything else uses `db`. */
   readonly reads: Sql;
   readonly clock: Clock;
   readonly keys: KeyRing;

@@ -30,6 +30,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { countedCharge, isWithinBudget } from '../customers/token-limits.ts';
+import { type ResponseRow, storeResponseSql } from '../idempotency.ts';
 import {
   fitsOnHost,
   hostsOfCustomer,
@@ -37,7 +38,6 @@ import {
   type PlacementNeeds,
   roomOnHost,
 } from '../inventory/placement.ts';
-import { type ResponseRow, storeResponseSql } from '../idempotency.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
 import { SERVER_PRICE, type ServerRow } from './servers.ts';

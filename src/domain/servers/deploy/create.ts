@@ -176,7 +176,7 @@ export async function checkOrder(
   const shownKeys = [...new Set(body.ssh_keys)];
   const keys = shownKeys.map((shown) => parseId('sshKey', shown));
   const image = body.image === undefined ? undefined : readImageId(body.image);
-  const facts = await resolveOrder(service.db, {
+  const facts = await resolveOrder(service.reads, {
     customerId: actor.customerId,
     plan: readCode(body.plan) ?? null,
     region: readCode(body.region ?? '') ?? null,

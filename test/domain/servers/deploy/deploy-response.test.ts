@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { CustomerActor, Service } from '../../../../src/domain/context.ts';
 import { type IdempotentResult, runIdempotent } from '../../../../src/domain/idempotency.ts';
-import { serverObject } from '../../../../src/domain/servers/object.ts';
 import { deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
+import { serverObject } from '../../../../src/domain/servers/object.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
 import { LIMITS } from '../../../../src/spec/limits.ts';
@@ -57,8 +57,7 @@ function order({ run = runIdempotent, service = world.service, first, plan = 's1
   return run(service, request, place);
 }
 
-const servers = () =>
-  world.db.rows('select id from servers where customer_id = $1', [actor.customerId]);
+const servers = () => world.db.rows('select id from servers where customer_id = $1', [actor.customerId]);
 
 function assertReplayOf(first: IdempotentResult, other: IdempotentResult): void {
   const { body } = first.response;
