@@ -123,9 +123,11 @@ const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, 
   ssh_public_keys, tags, labels, protect_delete, protect_rebuild, never_started, billing_months,
   auto_renew, ${SERVER_PRICE}, eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
 
-/** A dedicated machine has its own disk. */
-const HAS_SHARED_DISK = `($category::text = 'vps'
-  and exists (select from regions where id = $region_id and disk_storage = 'shared'))`;
+/** Whether the server has a shared disk, read once. A dedicated machine has its own disk. */
+export const STORAGE = `storage as materialized (
+  select $category::text = 'vps'
+         and exists (select from regions where id = $region_id and disk_storage = 'shared') as shared)`;
+const HAS_SHARED_DISK = '(select shared from storage)';
 
 const NEEDS: PlacementNeeds = {
   region: '$region_id',
@@ -139,7 +141,7 @@ const VOLUMES_GB = `(case when cardinality($volume_ids::uuid[]) = 0 then 0 else
   (select coalesce(sum(v.size_gb), 0)::int from volumes v
     where v.id = any ($volume_ids::uuid[]) and not v.shared and v.host_id is distinct from h.id) end)`;
 
-/** Condition: a host `h` has room for the server and its volumes, and may have the volumes. */
+/** Condition: a host `h` has room for the server and its volumes, and may have the volumes. Needs STORAGE. */
 export const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB})` }, 'kept')}
   and ($only_backend::text is null or coalesce(h.backend, '${LOCAL_BACKEND}') = $only_backend))`;
 
@@ -186,7 +188,8 @@ const WITH_RESPONSE: ResponseParts = {
 };
 
 const deployStatement = (limit: LimitParts, response: ResponseParts) => `
-with free4 as materialized (
+with ${STORAGE},
+free4 as materialized (
   select addr from ipv4_addresses
    where region_id = $region_id and server_id is null and not blocked and free_from <= $now
    order by free_from, addr limit 1 for update skip locked),
