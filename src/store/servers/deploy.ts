@@ -29,8 +29,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { countedCharge, isWithinBudget } from '../customers/token-limits.ts';
-import { type ResponseRow, storeResponseSql } from '../idempotency.ts';
+import type { ResponseRow } from '../idempotency.ts';
 import {
   fitsOnHost,
   hostsOfCustomer,
@@ -40,6 +39,14 @@ import {
 } from '../inventory/placement.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
+import {
+  LIMITED,
+  type LimitParts,
+  type ResponseParts,
+  UNLIMITED,
+  WITH_RESPONSE,
+  WITHOUT_RESPONSE,
+} from './deploy-parts.ts';
 import { SERVER_PRICE, type ServerRow } from './servers.ts';
 
 /** SQLSTATE of `deploy_conflict()`. */
@@ -147,45 +154,6 @@ export const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOL
 
 /** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
 const DRAWN_HOSTS = 8;
-
-/** The parts of the statement for a limited token: it counts for each token of `$limit_chain`. */
-interface LimitParts {
-  readonly place: string;
-  readonly columns: string;
-  readonly values: string;
-  /** Counts the charge. If a token was used up meanwhile, the statement conflicts and is tried again. */
-  readonly count: string;
-  readonly isCounted: string;
-}
-
-const UNLIMITED: LimitParts = { place: '', columns: '', values: '', count: '', isCounted: 'true' };
-
-const IN_BUDGET = isWithinBudget('$price_cents_cycle', 1);
-const LIMITED: LimitParts = {
-  place: `and not exists (select from unnest($limit_chain::uuid[]) as chain (id)
-                 left join api_tokens t on t.id = chain.id where t.id is null or not ${IN_BUDGET})`,
-  columns: 'limited_by, ',
-  values: '$limit_chain::uuid[], ',
-  count: `counted as (
-  update api_tokens t set ${countedCharge('$price_cents_cycle', 1)}
-   where t.id = any($limit_chain::uuid[]) and exists (select from debit) and ${IN_BUDGET}
-  returning t.id),`,
-  isCounted: '(select count(*) from counted) = cardinality($limit_chain::uuid[])',
-};
-
-/** The parts of the statement that store its response. */
-interface ResponseParts {
-  readonly store: string;
-  readonly isTaken: string;
-}
-
-const WITHOUT_RESPONSE: ResponseParts = { store: '', isTaken: 'false' };
-const WITH_RESPONSE: ResponseParts = {
-  store: `response as (
-  ${storeResponseSql('from debit')}
-  returning i.customer_id),`,
-  isTaken: 'not exists (select from response)',
-};
 
 const deployStatement = (limit: LimitParts, response: ResponseParts) => `
 with ${STORAGE},
