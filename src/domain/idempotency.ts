@@ -6,8 +6,8 @@
  * promise, between processes on the row, whose loser rolls back completely. A failure in such a race may be
  * a side effect of the winner, so we look for a stored response before we return it.
  *
- * A verb that is one statement stores the response in that statement (`saveResponse.row`). It raises KEY_TAKEN
- * when another process has the key. How a response is sealed is in stored-response.ts.
+ * A verb that is one statement stores the response in that statement (`saveResponse.row`). It raises
+ * KEY_TAKEN when another process has the key. How a response is sealed is in sessions/stored-response.ts.
  */
 import { fail } from '../kernel/fail.ts';
 import { OutcomeUnknown, runApart } from '../kernel/faults/deadline.ts';
@@ -24,7 +24,7 @@ import {
   openResponse,
   responseRow,
   retentionCutoff,
-} from './stored-response.ts';
+} from './sessions/stored-response.ts';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -55,7 +55,7 @@ export interface IdempotentResult {
   readonly requestId: string;
 }
 
-export type { ApiResponse } from './stored-response.ts';
+export type { ApiResponse } from './sessions/stored-response.ts';
 
 class KeyAlreadyUsed extends Error {}
 

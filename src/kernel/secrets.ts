@@ -15,7 +15,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import type { SealedColumn } from '../spec/sealed.ts';
-import { hkdfSha256 } from './hkdf.ts';
+import { hkdfSha256 } from './crypt/hkdf.ts';
 
 /** The part of a sealed value between its key id and its bytes. Values without it are bound to no place. */
 const BOUND = '2';

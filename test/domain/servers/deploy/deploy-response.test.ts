@@ -89,7 +89,7 @@ describe('a deploy with a key', { timeout: 30_000 }, () => {
     await world.assertInvariants();
   });
 
-  it('a deploy whose key another request takes meanwhile leaves nothing and returns its response', async () => {
+  it('a deploy whose key is taken meanwhile leaves nothing and returns the other response', async () => {
     let made: IdempotentResult | undefined;
     let before: unknown;
     const first = async () => {
@@ -103,7 +103,7 @@ describe('a deploy with a key', { timeout: 30_000 }, () => {
     assert.equal((await servers()).length, 1);
   });
 
-  it('a deploy whose key a different request takes meanwhile is a conflict, and leaves nothing', async () => {
+  it('a deploy whose key a different request takes is a conflict and leaves nothing', async () => {
     let before: unknown;
     const first = async () => {
       await order({ run: otherProcess.runIdempotent, plan: 's2' });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { HASH_BYTES, hkdfSha256, hmacSha256 } from '../../src/kernel/hkdf.ts';
-import { PROPERTY_RUNS } from '../support/runs.ts';
+import { HASH_BYTES, hkdfSha256, hmacSha256 } from '../../../src/kernel/crypt/hkdf.ts';
+import { PROPERTY_RUNS } from '../../support/runs.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const text = (value: string) => Buffer.from(value);
@@ -39,8 +39,8 @@ const HMAC_VECTORS: readonly [key: Buffer, message: Buffer, digest: string][] = 
   [
     Buffer.alloc(131, 0xaa),
     text(
-      'This is a test using a larger than block-size key and a larger than block-size data. The key needs to ' +
-        'be hashed before being used by the HMAC algorithm.',
+      'This is a test using a larger than block-size key and a larger than block-size data. The key needs ' +
+        'to be hashed before being used by the HMAC algorithm.',
     ),
     '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
   ],

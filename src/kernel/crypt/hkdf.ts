@@ -1,6 +1,6 @@
 /**
- * HMAC (RFC 2104) and HKDF (RFC 5869) with SHA-256, of whole messages. Those of `node:crypto` make objects for
- * each key, which costs as much again as the hashes.
+ * HMAC (RFC 2104) and HKDF (RFC 5869) with SHA-256, of whole messages. Those of `node:crypto` make objects
+ * for each key, which costs as much again as the hashes.
  */
 import { hash } from 'node:crypto';
 

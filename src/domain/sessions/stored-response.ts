@@ -5,11 +5,11 @@
  * and body identifies the request.
  */
 import type { KeyObject } from 'node:crypto';
-import { deriveKey, digest, type KeyRing, openWith, sealWith } from '../kernel/secrets.ts';
-import { HOUR_MS } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import type { ResponseRow, StoredResponse } from '../store/idempotency.ts';
-import type { CustomerActor, Service } from './context.ts';
+import { deriveKey, digest, type KeyRing, openWith, sealWith } from '../../kernel/secrets.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { ResponseRow, StoredResponse } from '../../store/idempotency.ts';
+import type { CustomerActor, Service } from '../context.ts';
 
 /** The request that a key stands for. */
 export interface KeyedRequest {
