@@ -1,5 +1,6 @@
 /** Generates load on a process and measures the CPU time per request. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -42,6 +43,8 @@ export interface RequestSpec {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Each request has an Idempotency-Key of its own. */
+  readonly newKeys?: boolean;
   /** The bench fails if a response has another status. */
   readonly status: number;
 }
@@ -82,11 +85,12 @@ async function sendRequests(
 
 function sendRequest(
   { url }: Peer,
-  { method = 'GET', path, headers = {}, body, status }: RequestSpec,
+  { method = 'GET', path, headers = {}, body, newKeys, status }: RequestSpec,
   agent: Agent,
 ): Promise<void> {
+  const sentHeaders = { ...headers, ...(newKeys && { 'idempotency-key': randomUUID() }) };
   return new Promise((resolve, reject) => {
-    const sent = request(new URL(path, url), { method, headers: { ...headers }, agent }, (response) => {
+    const sent = request(new URL(path, url), { method, headers: sentHeaders, agent }, (response) => {
       if (response.statusCode !== status) reject(new Error(`${method} ${path}: ${response.statusCode}`));
       response.resume().on('end', resolve).on('error', reject);
     });

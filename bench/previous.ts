@@ -28,7 +28,12 @@ const MOST_EXPENSIVE = 1.03;
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILsv+fhY0IRIxmC+G8dxGXPt+SUoIOn7G/MCRcXsgJAD bench';
 
-const REQUESTS = { 'GET a server': 3_000, 'GET 25 servers': 1_500, 'POST /servers': 600 } as const;
+const REQUESTS = {
+  'GET a server': 3_000,
+  'GET 25 servers': 1_500,
+  'POST /servers': 600,
+  'POST with a key': 600,
+} as const;
 type RequestName = keyof typeof REQUESTS;
 
 interface Side {
@@ -76,7 +81,11 @@ async function openSide(root: string, folder: string): Promise<Side> {
     await db.close();
     await database.stop();
   };
-  return { peer, db, specs: { 'GET a server': get, 'GET 25 servers': list, 'POST /servers': deploy }, stop };
+  const specs = {
+    ...{ 'GET a server': get, 'GET 25 servers': list },
+    ...{ 'POST /servers': deploy, 'POST with a key': { ...deploy, newKeys: true } },
+  } as const;
+  return { peer, db, specs, stop };
 }
 
 async function addKey({ url }: Peer, { headers = {} }: RequestSpec): Promise<string> {

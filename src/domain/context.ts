@@ -14,12 +14,13 @@ import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { Scope } from '../spec/scopes.ts';
+import type { ResponseRow } from '../store/idempotency.ts';
 import type { MarkFile } from '../store/service/mark-file.ts';
 import type { ActiveLimits } from './tokens/limits/active.ts';
 
 export interface Service {
   readonly db: Database;
-  /** For single rows on the hot path and the server list. Everything else uses `db`. */
+  /** For single rows on the hot path, orders included, and the server list. Everything else uses `db`. */
   readonly reads: Sql;
   readonly clock: Clock;
   readonly keys: KeyRing;
@@ -79,7 +80,11 @@ export interface Actor {
 }
 
 /** Saves the result of a verb as the response to its request, in the verb's transaction. */
-export type SaveResponse = (tx: Sql, result: object) => Promise<void>;
+export interface SaveResponse {
+  (tx: Sql, result: object): Promise<void>;
+  /** Returns the row that it would save, for a verb that writes it in its own statement. */
+  readonly row?: (result: object) => ResponseRow;
+}
 
 /** An actor with a customer account: the context of a verb. */
 export interface CustomerActor extends Actor {

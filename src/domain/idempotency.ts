@@ -6,22 +6,25 @@
  * promise, between processes on the row, whose loser rolls back completely. A failure in such a race may be
  * a side effect of the winner, so we look for a stored response before we return it.
  *
- * A response may contain secrets that are shown only once. It is sealed with a key derived from the
- * caller's credential (session cookie or bearer token) and the idempotency key. Neither is stored, so a
- * replay is identical and a database dump reveals nothing. A keyed hash of method, path, query, and body
- * identifies the request.
+ * A verb that is one statement stores the response in that statement (`saveResponse.row`). It raises
+ * KEY_TAKEN when another process has the key. How a response is sealed is in sessions/stored-response.ts.
  */
-import type { KeyObject } from 'node:crypto';
 import { fail } from '../kernel/fail.ts';
 import { OutcomeUnknown, runApart } from '../kernel/faults/deadline.ts';
-import { deriveKey, digest, openWith, sealWith } from '../kernel/secrets.ts';
+import { digest } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { HOUR_MS } from '../kernel/time.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { isUnavailable, sqlState } from '../store/db.ts';
-import { findStoredResponse, type StoredResponse, storeResponse } from '../store/idempotency.ts';
+import { findStoredResponse, KEY_TAKEN, type ResponseRow, storeResponse } from '../store/idempotency.ts';
 import type { CustomerActor, SaveResponse, Service } from './context.ts';
+import {
+  type ApiResponse,
+  type KeyedRequest,
+  openResponse,
+  responseRow,
+  retentionCutoff,
+} from './sessions/stored-response.ts';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -30,18 +33,10 @@ const CHECK_AGAIN_MS = 1_000;
 /** The database's own limit for one lock ends the wait first. */
 const KEY_LOCK_WAIT_MS = LIMITS.idempotencyWaitMs + 1_000;
 
-export interface IdempotentRequest<Caller extends CustomerActor = CustomerActor> {
+export interface IdempotentRequest<Caller extends CustomerActor = CustomerActor> extends KeyedRequest {
   readonly actor: Caller;
   /** The Idempotency-Key header; undefined runs the request without idempotency. */
   readonly key: string | undefined;
-  /** The session cookie's value or the bearer token. */
-  readonly credential: string;
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly query: object;
-    readonly body: unknown;
-  };
   /** The HTTP status of a success. */
   readonly status: number;
   /**
@@ -53,19 +48,14 @@ export interface IdempotentRequest<Caller extends CustomerActor = CustomerActor>
   readonly recordRefusal?: (tx: Sql, error: unknown) => Promise<void>;
 }
 
-/** A response in the form of its API. */
-export interface ApiResponse {
-  /** HTTP status. */
-  readonly status: number;
-  readonly body: object;
-}
-
 export interface IdempotentResult {
   readonly response: ApiResponse;
   readonly replayed: boolean;
   /** The original request's id, for a replay as well. */
   readonly requestId: string;
 }
+
+export type { ApiResponse } from './sessions/stored-response.ts';
 
 class KeyAlreadyUsed extends Error {}
 
@@ -142,10 +132,16 @@ async function runAttempt<Caller extends CustomerActor, Result extends object>(
   const { status } = request;
   const { requestId } = request.actor;
   let isStored = false;
-  const saveResponse: SaveResponse = async (tx, result) => {
-    await storeForKey(tx, service, request, key, { status, body: respond(result as Result) });
+  const answerTo = (result: object): ApiResponse => ({ status, body: respond(result as Result) });
+  const save = async (tx: Sql, result: object): Promise<void> => {
+    await storeForKey(tx, service, request, key, answerTo(result));
     isStored = true;
   };
+  const row = (result: object): ResponseRow => {
+    isStored = true;
+    return responseRow(service, request, key, answerTo(result));
+  };
+  const saveResponse: SaveResponse = Object.assign(save, { row });
   try {
     const body = respond(await verb({ ...request.actor, saveResponse }));
     if (!isStored) await storeForKey(service.db, service, request, key, { status, body });
@@ -154,7 +150,7 @@ async function runAttempt<Caller extends CustomerActor, Result extends object>(
     // The failure may result from the winner's success: for example, its deploy spent the balance.
     const other = await findReplayAfter(error, service, request, key);
     if (other) return other;
-    if (error instanceof KeyAlreadyUsed) fail('idempotency_conflict');
+    if (error instanceof KeyAlreadyUsed || sqlState(error) === KEY_TAKEN) fail('idempotency_conflict');
     const failed = request.refusal?.(error);
     if (!failed) throw error;
     return await storeRefusal(service, request, key, failed, error);
@@ -201,19 +197,9 @@ async function storeForKey(
   service: Service,
   request: IdempotentRequest,
   key: string,
-  { status, body }: ApiResponse,
+  answer: ApiResponse,
 ): Promise<void> {
-  const now = service.clock.now();
-  const row = {
-    customerId: request.actor.customerId,
-    keyDigest: digest(key),
-    retainedSince: retentionCutoff(now),
-    now,
-    fingerprint: fingerprint(service, request),
-    status,
-    answer: sealWith(responseKey(request, key), JSON.stringify(body)),
-    request_id: request.actor.requestId,
-  };
+  const row = responseRow(service, request, key, answer);
   const stored = await runApart(KEY_LOCK_WAIT_MS, () => storeResponse(tx, row)).catch(rethrowLockTimeout);
   if (!stored) throw new KeyAlreadyUsed();
 }
@@ -236,49 +222,7 @@ async function findReplay(
     retainedSince: retentionCutoff(service.clock.now()),
   });
   if (!stored) return undefined;
-  const [keyId = ''] = stored.fingerprint.split('.');
-  if (!service.keys.has(keyId) || stored.fingerprint !== fingerprint(service, request, keyId)) {
-    fail('idempotency_conflict');
-  }
-  const response = { status: stored.status, body: openStoredResponse(stored, request, key) };
+  const body = openResponse(service.keys, stored, request, key) ?? fail('idempotency_conflict');
+  const response = { status: stored.status, body };
   return { response, replayed: true, requestId: stored.request_id };
-}
-
-function openStoredResponse(stored: StoredResponse, request: IdempotentRequest, key: string): object {
-  try {
-    return JSON.parse(openWith(responseKey(request, key), stored.answer).toString('utf8')) as object;
-  } catch {
-    fail('idempotency_conflict');
-  }
-}
-
-function responseKey(request: IdempotentRequest, key: string): KeyObject {
-  return deriveKey(Buffer.from(`${request.credential}\n${key}`), 'idempotent answer');
-}
-
-function fingerprint(
-  service: Service,
-  { request }: IdempotentRequest,
-  keyId = service.keys.newestId,
-): string {
-  const text = JSON.stringify([
-    request.method,
-    request.path,
-    canonicalize(request.query),
-    canonicalize(request.body),
-  ]);
-  return `${keyId}.${service.keys.hmac('idempotency', text, keyId).toString('base64url')}`;
-}
-
-/** Sorts object keys, so that two spellings of one body are equal. */
-function canonicalize(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonicalize);
-  if (value === null || typeof value !== 'object') return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  // Wrap the entries, so that an object never equals a list.
-  return { entries: entries.map(([name, inner]) => [name, canonicalize(inner)]) };
-}
-
-function retentionCutoff(now: Date): Date {
-  return new Date(now.getTime() - LIMITS.idempotencyRetentionHours * HOUR_MS);
 }

@@ -10,12 +10,12 @@ import {
   createHmac,
   createSecretKey,
   hash,
-  hkdfSync,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
 import type { SealedColumn } from '../spec/sealed.ts';
+import { hkdfSha256 } from './crypt/hkdf.ts';
 
 /** The part of a sealed value between its key id and its bytes. Values without it are bound to no place. */
 const BOUND = '2';
@@ -111,11 +111,8 @@ export class KeyRing {
 /** Derives a 32-byte key for one purpose from other key material. */
 export function deriveKey(material: Uint8Array, purpose: string): KeyObject {
   // Node is slow with keys that are bytes: each use of them throws and catches an error.
-  const key = createSecretKey(material);
-  return createSecretKey(Buffer.from(hkdfSync('sha256', key, NO_SALT, `skerry/${purpose}`, 32)));
+  return createSecretKey(hkdfSha256(material, Buffer.from(`skerry/${purpose}`)));
 }
-
-const NO_SALT = Buffer.alloc(0);
 
 function placeOf({ table, column }: SealedColumn, row: string): Buffer {
   return Buffer.from(JSON.stringify([table, column, row]));

@@ -5,6 +5,9 @@
  */
 import type { Sql } from '../kernel/sql.ts';
 
+/** SQLSTATE of `key_taken()`, for a statement that stores its own response. */
+export const KEY_TAKEN = 'SK002';
+
 export interface StoredResponse {
   readonly fingerprint: string;
   /** HTTP status of the response. */
@@ -39,23 +42,37 @@ export async function deleteStoredResponse(
   );
 }
 
+/** A response to store. Its names fit those of other rows, because a statement may write it with them. */
+export interface ResponseRow {
+  readonly customer_id: string;
+  readonly key_digest: Buffer;
+  readonly fingerprint: string;
+  readonly answer: Buffer;
+  /** HTTP status. */
+  readonly answer_status: number;
+  readonly request_id: string;
+  /** A response stored before this has expired. */
+  readonly retained_since: Date;
+  readonly now: Date;
+}
+
 /**
- * Stores the first response of a key, replacing an expired one. Returns false when another request has the
- * key. Waits for a concurrent one, because the row is locked until its transaction ends.
+ * Stores the response of a ResponseRow, replacing an expired one, for each row of `from`. Changes no row when
+ * another request has the key. Waits for a concurrent one, because the row is locked until its transaction
+ * ends.
  */
-export async function storeResponse(
-  tx: Sql,
-  row: StoredResponse & { customerId: string; keyDigest: Buffer; retainedSince: Date; now: Date },
-): Promise<boolean> {
-  const stored = await tx.run(
-    `insert into idempotency as i
-       (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
-     values ($customerId, $keyDigest, $fingerprint, $answer, $request_id, $now, $status)
-     on conflict (customer_id, key_digest) do update
-       set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
-           created_at = excluded.created_at, status = excluded.status
-       where i.created_at <= $retainedSince`,
-    row,
-  );
-  return stored === 1;
+export const storeResponseSql = (from: string) => `insert into idempotency as i
+    (customer_id, key_digest, fingerprint, answer, request_id, created_at, status)
+  select $customer_id, $key_digest::bytea, $fingerprint, $answer::bytea, $request_id, $now::timestamptz,
+         $answer_status::int ${from}
+  on conflict (customer_id, key_digest) do update
+    set fingerprint = excluded.fingerprint, answer = excluded.answer, request_id = excluded.request_id,
+        created_at = excluded.created_at, status = excluded.status
+    where i.created_at <= $retained_since`;
+
+const STORE_RESPONSE = storeResponseSql('');
+
+/** Stores the first response of a key. Returns false when another request has the key. */
+export async function storeResponse(tx: Sql, row: ResponseRow): Promise<boolean> {
+  return (await tx.run(STORE_RESPONSE, row)) === 1;
 }

@@ -56,9 +56,10 @@ export async function fulfillSale(service: Service, sale: ManualSale): Promise<F
   const order = { ...(await buildOrder(service, actor, machine, sale)), machineId: machine.id };
   let running: ServerRow | undefined;
   try {
-    const { balanceAfterCents } = await deploy(service, actor, order, async (tx, deployed) => {
+    const finish = async (tx: Sql, deployed: Deployed): Promise<void> => {
       running = await markRunning(tx, deployed, { machine, customer: sale.customer });
-    });
+    };
+    const { balanceAfterCents } = await deploy(service, actor, order, { finish });
     if (!running) throw new Error('a sale was committed without its server');
     return { server: running, publicKeys: order.sshKeys.map((key) => key.publicKey), balanceAfterCents };
   } catch (error) {

@@ -105,11 +105,11 @@ export function signInResponseSaver(service: Service, form: VisitorForm): SaveSi
     const keyDigest = storageKey(form);
     const letIn: SignInResponse = { cookie, recoveryCode };
     const stored = await storeResponse(tx, {
-      customerId,
-      keyDigest,
-      retainedSince: retentionCutoff(now),
+      customer_id: customerId,
+      key_digest: keyDigest,
+      retained_since: retentionCutoff(now),
       now,
-      status: 200,
+      answer_status: 200,
       fingerprint: `visitor.${keyDigest.toString('base64url')}`,
       answer: sealWith(sealingKey(form), JSON.stringify(letIn)),
       request_id: form.requestId,

@@ -1,6 +1,6 @@
 /** The requirements of a deploy that are not met, read after its statement returned no row. */
 import type { Sql } from '../../kernel/sql.ts';
-import { type DeployRow, FITS } from './deploy.ts';
+import { type DeployRow, FITS, STORAGE } from './deploy.ts';
 
 export interface DeployShortage {
   readonly frozen: boolean;
@@ -33,7 +33,8 @@ export type DeployNeeds = Pick<
 
 export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<DeployShortage | undefined> {
   return await tx.row<DeployShortage>(
-    `select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
+    `with ${STORAGE}
+     select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
             exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id) as offered,
             exists (select from ipv4_addresses
                      where region_id = $region_id and server_id is null and not blocked and free_from <= $now)

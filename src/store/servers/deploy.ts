@@ -1,7 +1,7 @@
 /**
  * The deploy, as one statement: select an address, a /64 and a placement; debit; assign them; write the
- * server, its charge, its audit row, its two events and its first operation with its action. Either all of it
- * is committed or none of it.
+ * server, its charge, its audit row, its two events, its first operation with its action, and the response
+ * for its idempotency key. Either all of it is committed or none of it.
  *
  * One record goes in, a DeployRow: `$name` is its property. A new column of servers is added to that type,
  * where `prepareDeploy` must set it, and to SERVER, which writes it. The parts are listed in reading order;
@@ -14,6 +14,7 @@
  *   a balance for 7 servers buys exactly 7. Everything below depends on its row.
  * - `take_host` waits for the host's row and checks the capacity against its latest version. If the capacity
  *   was taken meanwhile, `deploy_conflict()` raises: the statement rolls back, and the caller tries again.
+ * - `response` waits for a request with the same key. If that one was stored, `key_taken()` raises.
  *
  * So the lock order is address, /64, machine, balance, host; everywhere else it is server, balance, host,
  * address. The two cannot deadlock, because a deploy never waits for an address or a machine:
@@ -28,7 +29,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { countedCharge, isWithinBudget } from '../customers/token-limits.ts';
+import type { ResponseRow } from '../idempotency.ts';
 import {
   fitsOnHost,
   hostsOfCustomer,
@@ -38,6 +39,14 @@ import {
 } from '../inventory/placement.ts';
 import { nextBooking } from '../ledger/ledger.ts';
 import { parametersFor } from '../parameters.ts';
+import {
+  LIMITED,
+  type LimitParts,
+  type ResponseParts,
+  UNLIMITED,
+  WITH_RESPONSE,
+  WITHOUT_RESPONSE,
+} from './deploy-parts.ts';
 import { SERVER_PRICE, type ServerRow } from './servers.ts';
 
 /** SQLSTATE of `deploy_conflict()`. */
@@ -121,9 +130,11 @@ const SERVER = `id, public_no, customer_id, name, plan_id, region_id, image_id, 
   ssh_public_keys, tags, labels, protect_delete, protect_rebuild, never_started, billing_months,
   auto_renew, ${SERVER_PRICE}, eur_per_usd, anchor_day, paid_until, root_password_sealed, user_data_sealed`;
 
-/** A dedicated machine has its own disk. */
-const HAS_SHARED_DISK = `($category::text = 'vps'
-  and exists (select from regions where id = $region_id and disk_storage = 'shared'))`;
+/** Whether the server has a shared disk, read once. A dedicated machine has its own disk. */
+export const STORAGE = `storage as materialized (
+  select $category::text = 'vps'
+         and exists (select from regions where id = $region_id and disk_storage = 'shared') as shared)`;
+const HAS_SHARED_DISK = '(select shared from storage)';
 
 const NEEDS: PlacementNeeds = {
   region: '$region_id',
@@ -137,40 +148,16 @@ const VOLUMES_GB = `(case when cardinality($volume_ids::uuid[]) = 0 then 0 else
   (select coalesce(sum(v.size_gb), 0)::int from volumes v
     where v.id = any ($volume_ids::uuid[]) and not v.shared and v.host_id is distinct from h.id) end)`;
 
-/** Condition: a host `h` has room for the server and its volumes, and may have the volumes. */
+/** Condition: a host `h` has room for the server and its volumes, and may have the volumes. Needs STORAGE. */
 export const FITS = `(${fitsOnHost({ ...NEEDS, diskGb: `(${NEEDS.diskGb} + ${VOLUMES_GB})` }, 'kept')}
   and ($only_backend::text is null or coalesce(h.backend, '${LOCAL_BACKEND}') = $only_backend))`;
 
 /** Hosts that are drawn, so that the cost of spreading does not grow with the region. */
 const DRAWN_HOSTS = 8;
 
-/** The parts of the statement for a limited token: it counts for each token of `$limit_chain`. */
-interface LimitParts {
-  readonly place: string;
-  readonly columns: string;
-  readonly values: string;
-  /** Counts the charge. If a token was used up meanwhile, the statement conflicts and is tried again. */
-  readonly count: string;
-  readonly isCounted: string;
-}
-
-const UNLIMITED: LimitParts = { place: '', columns: '', values: '', count: '', isCounted: 'true' };
-
-const IN_BUDGET = isWithinBudget('$price_cents_cycle', 1);
-const LIMITED: LimitParts = {
-  place: `and not exists (select from unnest($limit_chain::uuid[]) as chain (id)
-                 left join api_tokens t on t.id = chain.id where t.id is null or not ${IN_BUDGET})`,
-  columns: 'limited_by, ',
-  values: '$limit_chain::uuid[], ',
-  count: `counted as (
-  update api_tokens t set ${countedCharge('$price_cents_cycle', 1)}
-   where t.id = any($limit_chain::uuid[]) and exists (select from debit) and ${IN_BUDGET}
-  returning t.id),`,
-  isCounted: '(select count(*) from counted) = cardinality($limit_chain::uuid[])',
-};
-
-const deployStatement = (limit: LimitParts) => `
-with free4 as materialized (
+const deployStatement = (limit: LimitParts, response: ResponseParts) => `
+with ${STORAGE},
+free4 as materialized (
   select addr from ipv4_addresses
    where region_id = $region_id and server_id is null and not blocked and free_from <= $now
    order by free_from, addr limit 1 for update skip locked),
@@ -226,6 +213,7 @@ server as (
          place.machine_id, $now, $now
     from debit, place),
 ${limit.count}
+${response.store}
 operation as (
   insert into operations (id, server_id, kind, step, action_id, snapshot_id, placed_at, due_at, created_at)
   select $operation_id, $id, 'provision', 'ensure', $operation_id, $snapshot_id::uuid, $now, $now, $now
@@ -259,19 +247,33 @@ new_events as (
      ) as event (nth, id, type, data)
     order by event.nth)
 select balance_cents as balance_after_cents,
-       case when (exists (select from take_machine) or exists (select from take_host))
+       case when ${response.isTaken} then key_taken()
+            when (exists (select from take_machine) or exists (select from take_host))
                  and ${limit.isCounted} then 0
             else deploy_conflict() end as conflict
   from debit`;
 
-const DEPLOY = deployStatement(UNLIMITED);
-const DEPLOY_LIMITED = deployStatement(LIMITED);
+const DEPLOY = {
+  unlimited: deployStatement(UNLIMITED, WITHOUT_RESPONSE),
+  unlimitedWithResponse: deployStatement(UNLIMITED, WITH_RESPONSE),
+  limited: deployStatement(LIMITED, WITHOUT_RESPONSE),
+  limitedWithResponse: deployStatement(LIMITED, WITH_RESPONSE),
+} as const;
 
-/** Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable. */
-export async function insertDeploy(tx: Sql, row: DeployRow): Promise<bigint | undefined> {
+/**
+ * Runs the statement. Returns the balance after it in cents, or undefined when something was unavailable.
+ * Throws KEY_TAKEN if another request has the key of the response.
+ */
+export async function insertDeploy(
+  tx: Sql,
+  row: DeployRow,
+  response?: ResponseRow,
+): Promise<bigint | undefined> {
+  const limited = row.limit_chain ? 'limited' : 'unlimited';
   const deployed = await tx.row<{ balance_after_cents: bigint }>(
-    row.limit_chain ? DEPLOY_LIMITED : DEPLOY,
-    row,
+    DEPLOY[response ? (`${limited}WithResponse` as const) : limited],
+    // The server's moment is also that of its response.
+    response ? { ...response, ...row } : row,
   );
   return deployed?.balance_after_cents;
 }

@@ -79,7 +79,6 @@ async function placeOrder(
   groups: readonly string[] = [],
   newKey: SshKeyRow | null = null,
 ): Promise<Server> {
-  const { saveResponse } = actor;
   const { snapshotId = null, volumes, backups, draftId } = order;
   const hasVolumes = volumes !== undefined && volumes.ids.length > 0;
   const custom = order.imageType === 'custom' && snapshotId === null;
@@ -93,17 +92,19 @@ async function placeOrder(
     if (backups) await beginBackups(tx, actor, { id, now }, backups);
     if (groups.length > 0) await applyGroups(service, actor, tx, { order, deployed, groups });
     if (draftId !== undefined) await deleteOrderDraft(tx, actor.customerId, draftId);
-    await saveResponse?.(tx, serverObject(deployed.server));
   }
-  const hasParts =
+  const needsTransaction =
+    custom ||
     newKey !== null ||
     snapshotId !== null ||
     hasVolumes ||
     backups !== undefined ||
     groups.length > 0 ||
     draftId !== undefined;
-  const needsTransaction = saveResponse !== undefined || custom || hasParts;
-  const { server } = await deploy(service, actor, order, needsTransaction ? finish : undefined);
+  const { server } = await deploy(service, actor, order, {
+    finish: needsTransaction ? finish : undefined,
+    respond: serverObject,
+  });
   return serverObject(server);
 }
 
@@ -175,7 +176,7 @@ export async function checkOrder(
   const shownKeys = [...new Set(body.ssh_keys)];
   const keys = shownKeys.map((shown) => parseId('sshKey', shown));
   const image = body.image === undefined ? undefined : readImageId(body.image);
-  const facts = await resolveOrder(service.db, {
+  const facts = await resolveOrder(service.reads, {
     customerId: actor.customerId,
     plan: readCode(body.plan) ?? null,
     region: readCode(body.region ?? '') ?? null,

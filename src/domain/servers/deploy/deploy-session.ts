@@ -5,11 +5,12 @@ import { base32 } from '../../../kernel/ids.ts';
 import { convertCents } from '../../../kernel/money.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { findPlan, findRegionBySessionCode } from '../../../store/catalogue/catalogue.ts';
+import type { ServerRow } from '../../../store/servers/servers.ts';
 import { findImageForOs } from '../../catalogue/offers.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { baseImageProblem, requiresBaseImage } from '../../images/installable.ts';
 import { eurPerUsd } from '../../rates/rates.ts';
-import { type Deployed, deploy } from './deploy.ts';
+import { deploy } from './deploy.ts';
 import { hashRootPassword, requireRootPassword } from './inputs.ts';
 
 /** The form's fields as typed; a missing one is an empty string. */
@@ -56,13 +57,12 @@ export async function deploySession(
   const ordered = { plan, regionId: region.id, billingMonths };
   const rootPasswordHash = await hashRootPassword(service, actor, ordered, form.rootPassword);
   const eurRate = await eurPerUsd(service);
-  const describe = ({ server }: Deployed): SessionDeployment => ({
+  const describe = (server: ServerRow): SessionDeployment => ({
     serverNo: server.public_no,
     monthlyEurCents: convertCents(server.price_cents_month, eurRate),
     totalEurCents: convertCents(server.price_cents_cycle, eurRate),
   });
-  const { saveResponse } = actor;
-  const deployed = await deploy(
+  const { server: deployed } = await deploy(
     service,
     actor,
     {
@@ -80,7 +80,7 @@ export async function deploySession(
       userData: null,
       eurPerUsd: eurRate,
     },
-    saveResponse && ((tx, made) => saveResponse(tx, describe(made))),
+    { respond: describe },
   );
   return describe(deployed);
 }

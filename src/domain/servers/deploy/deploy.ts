@@ -20,6 +20,14 @@ export interface Deployed {
   readonly balanceAfterCents: bigint;
 }
 
+/** Joins the commit of a deploy. */
+export interface DeployCommit {
+  /** Runs before the commit. Then the deploy is a transaction of several statements. */
+  readonly finish?: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined;
+  /** Returns the response to the request of the actor, which is stored with the server. */
+  readonly respond?: (server: ServerRow) => object;
+}
+
 /** How long to retry a lost race for capacity before refusing with `maintenance`. */
 const RACE_RETRY_MAX_MS = 5_000;
 
@@ -28,19 +36,19 @@ const RETRYABLE_SQL_STATES = new Set([DEPLOY_CONFLICT, '40P01', '40001']);
 
 /**
  * Charges the cycle, reserves an address, a /64, and host capacity, and starts provisioning, in one commit.
- * `beforeCommit` runs in that commit. Refuses with `price_changed`, `account_frozen`, `limit_reached`,
+ * Refuses with `price_changed`, `account_frozen`, `limit_reached`,
  * `out_of_stock`, `insufficient_balance`.
  */
 export async function deploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
-  beforeCommit?: (tx: Sql, deployed: Deployed) => Promise<void>,
+  commit: DeployCommit = {},
 ): Promise<Deployed> {
   requireNotSoldByHand(service, order);
   const deadline = performance.now() + RACE_RETRY_MAX_MS;
   for (let attempt = 1; performance.now() < deadline; attempt++) {
-    const deployed = await attemptDeploy(service, actor, order, beforeCommit);
+    const deployed = await attemptDeploy(service, actor, order, commit);
     if (deployed) {
       service.wake();
       return deployed;
@@ -95,21 +103,25 @@ async function attemptDeploy(
   service: Service,
   actor: CustomerActor,
   order: DeployOrder,
-  beforeCommit: ((tx: Sql, deployed: Deployed) => Promise<void>) | undefined,
+  { finish, respond }: DeployCommit,
 ): Promise<Deployed | undefined> {
   const { server, row } = prepareDeploy(service, actor, order);
   // The statement charges this price, even if the catalog changes meanwhile.
   requireWithinLimits(order.priceLimits ?? [], row.price_cents_cycle);
+  const save = respond && actor.saveResponse;
+  // One statement is already atomic; open a transaction only for others that join it.
+  const isAlone = !finish && (!save || save.row !== undefined);
   async function write(tx: Sql): Promise<Deployed | undefined> {
-    const balanceAfterCents = await insertDeploy(tx, row);
+    const response = isAlone && respond ? save?.row?.(respond(server)) : undefined;
+    const balanceAfterCents = await insertDeploy(tx, row, response);
     if (balanceAfterCents === undefined) return undefined;
     const deployed = { server, balanceAfterCents };
-    await beforeCommit?.(tx, deployed);
+    await finish?.(tx, deployed);
+    if (!isAlone && respond) await save?.(tx, respond(server));
     return deployed;
   }
   try {
-    // One statement is already atomic; open a transaction only when the caller has writes to join.
-    const deployed = beforeCommit ? await service.db.transaction(write) : await write(service.db);
+    const deployed = isAlone ? await write(service.db) : await service.db.transaction(write);
     if (!deployed) {
       await requireBudget(service.db, actor.limits, { cents: row.price_cents_cycle, servers: 1 }, row.now);
       await throwIfNotDeployable(service.db, row);

@@ -28,12 +28,12 @@ describe('concurrent deploys', () => {
   /** Deploys all orders at once; counts the outcomes. */
   async function race(
     orders: readonly { actor: CustomerActor; order: DeployOrder }[],
-    beforeCommit?: (tx: Sql) => Promise<void>,
+    finish?: (tx: Sql) => Promise<void>,
   ): Promise<Record<string, number>> {
     const ends: Record<string, number> = {};
     await Promise.all(
       orders.map(async ({ actor, order }) => {
-        const end = await deploy(world.service, actor, order, beforeCommit).then(
+        const end = await deploy(world.service, actor, order, { finish }).then(
           () => 'deployed',
           (error: unknown) => {
             if (error instanceof Failure) return error.code;

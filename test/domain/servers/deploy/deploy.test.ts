@@ -160,17 +160,21 @@ describe('a deploy', () => {
     const mine = new Error('the response could not be stored');
     const before = await dumpTables(world.db);
     await assert.rejects(
-      deploy(world.service, actor, order(), async (tx, deployed) => {
-        assert.ok(await tx.row('select 1 from servers where id = $1', [deployed.server.id]));
-        throw mine;
+      deploy(world.service, actor, order(), {
+        finish: async (tx, deployed) => {
+          assert.ok(await tx.row('select 1 from servers where id = $1', [deployed.server.id]));
+          throw mine;
+        },
       }),
       mine,
     );
     assert.deepEqual(await dumpTables(world.db), before);
 
-    await deploy(world.service, actor, order(), async (tx, { server, balanceAfterCents }) => {
-      assert.equal(balanceAfterCents, 10_000n - PRICE);
-      await tx.run(`update servers set name = 'with-it' where id = $1`, [server.id]);
+    await deploy(world.service, actor, order(), {
+      finish: async (tx, { server, balanceAfterCents }) => {
+        assert.equal(balanceAfterCents, 10_000n - PRICE);
+        await tx.run(`update servers set name = 'with-it' where id = $1`, [server.id]);
+      },
     });
     assert.deepEqual(
       await world.db.rows('select name from servers where customer_id = $1', [actor.customerId]),
