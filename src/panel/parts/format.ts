@@ -36,6 +36,13 @@ export function formatGib(gib: number): string {
   return `${NUMBER.format(gib)}\u00a0GiB`;
 }
 
+const MIB_BYTES = 1024 ** 2;
+
+/** Formats a size in bytes, rounded down: `1,536 MiB`. */
+export function formatMib(bytes: number): string {
+  return `${formatNumber(Math.floor(bytes / MIB_BYTES))} MiB`;
+}
+
 /** Formats MiB: `512 MiB`, `4 GiB`, `1.5 GiB`. */
 export function formatMemory(mib: number): string {
   return mib < 1024 ? `${NUMBER.format(mib)}\u00a0MiB` : formatGib(Math.round((mib / 1024) * 10) / 10);

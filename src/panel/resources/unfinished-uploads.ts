@@ -1,6 +1,7 @@
 /** Uploads that a customer can resume by choosing the same file. */
 import { time } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
+import { formatMib } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 
 export interface UnfinishedUpload {
@@ -12,8 +13,6 @@ export interface UnfinishedUpload {
   readonly startedAt: Date;
   readonly expiresAt: Date;
 }
-
-const MIB_BYTES = 1024 ** 2;
 
 export function unfinishedUploads(uploads: readonly UnfinishedUpload[], forms: FormContext): Html | null {
   if (uploads.length === 0) return null;
@@ -30,8 +29,4 @@ ${form(
   { name: 'discard', key: id, class: 'inline', multipart: true },
   html`<button class="quiet">Discard this upload</button>`,
 )}</div>\n`;
-}
-
-function formatMib(bytes: number): string {
-  return `${Math.floor(bytes / MIB_BYTES).toLocaleString('en-US')} MiB`;
 }

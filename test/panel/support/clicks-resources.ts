@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { PART_UPLOADS_PATH } from '../../../src/spec/paths.ts';
 import { isoFile } from '../../support/iso.ts';
 import { type Click, running } from './click.ts';
 import { publicKey } from './estate.ts';
@@ -125,6 +127,19 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     form: ['/images', 'upload'],
     once: 'image.create',
     fields: { name: 'clicked', file: new Blob([new Uint8Array(isoFile())]) },
+  },
+  {
+    form: ['/images', 'discard'],
+    once: null,
+    prepare: async ({ world, session }) => {
+      await session.fetchCsrf();
+      const begun = await fetch(`${world.url}${PART_UPLOADS_PATH}`, {
+        method: 'POST',
+        body: new URLSearchParams({ key: 'clicked', size: '1000' }),
+        headers: { cookie: `PHPSESSID=${session.cookie}`, 'x-csrf-token': session.csrf ?? '' },
+      });
+      assert.equal(begun.status, 200, await begun.text());
+    },
   },
   { form: ['/images/{id}', 'delete'], once: 'image.delete', at: ({ ownImage }) => `/images/${ownImage}` },
   { form: ['/keys/{id}', 'delete'], once: 'ssh_key.delete', at: ({ keys }) => `/keys/${keys[1]}` },
