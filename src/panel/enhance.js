@@ -42,8 +42,7 @@ document.addEventListener('part-replaced', ({ detail }) => addCopyButtons(detail
 function copyResults(root) {
   if (!navigator.clipboard) return;
   for (const shows of root.querySelectorAll('[data-copies]')) {
-    const name = shows.textContent.replace(/^Show/, 'Copy');
-    shows.textContent = name;
+    const name = shows.textContent;
     shows.addEventListener('click', async (event) => {
       event.preventDefault();
       const query = shows.form && new URLSearchParams(new FormData(shows.form, shows));

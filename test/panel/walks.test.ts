@@ -166,7 +166,7 @@ describe('the walks of a customer', { skip: NO_CHROMIUM }, () => {
     // With real coins, a wallet and the network do this.
     assert.equal(ada.clicks - clicks, 2);
     Object.assign(ada, { clicks, fields });
-    await ada.follow('Continue your order');
+    await ada.follow(`Continue your order of ${name}`);
     assert.equal(await ada.page.locator('main [name=image]').inputValue(), image);
     assert.equal(await ada.page.locator('main [name=name]').inputValue(), name);
     assert.equal(await ada.page.locator('main [name=key_text]').inputValue(), publicKey(1, 'ada'));
@@ -206,7 +206,7 @@ describe('the walks of a customer', { skip: NO_CHROMIUM }, () => {
 });
 
 async function createServerAndGroup(world: World, api: V1Client): Promise<void> {
-  const images = expectSuccess(await api.get('/images?family=debian')).data;
+  const images = expectSuccess(await api.get('/images?family=alpine')).data;
   const key = expectSuccess(await api.post('/ssh-keys', { name: 'laptop', public_key: publicKey(1, 'a') }));
   const order = { name: 'web-1', plan: 's1', region: 'par', image: images[0].id, ssh_keys: [key.id] };
   expectSuccess(await api.post('/servers', order));

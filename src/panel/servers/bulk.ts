@@ -56,7 +56,7 @@ export function bulkForm(state: ListState): Html {
   return html`<form method="get" action="${PANEL_PATHS.servers}" id="${BULK_FORM_ID}" class="row bulk">
 ${kept}<span>Selected servers:</span> ${buttons}
 <button class="plain" name="${SELECTED_ONLY}" value="yes" formaction="${SERVER_ADDRESSES_PATH}"
- data-copies>Show addresses</button></form>`;
+ data-copies>Copy addresses</button></form>`;
 }
 
 /** Answers a button that was pressed without a selection. */

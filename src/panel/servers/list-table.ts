@@ -52,13 +52,19 @@ export function serverTable(data: ListTable): Html {
     ],
     rows,
   });
-  // One form for the buttons of all rows.
-  const consoleForm = form(
-    data.forms,
-    { name: 'console', action: listPath(data.state), id: ROW_FORM_ID, class: 'inline' },
-    html``,
-  );
+  // One form for the buttons of all rows. Without one, it would be a form without a button.
+  const consoleForm =
+    data.servers.some(hasConsole) &&
+    form(
+      data.forms,
+      { name: 'console', action: listPath(data.state), id: ROW_FORM_ID, class: 'inline' },
+      html``,
+    );
   return html`${list}${consoleForm}`;
+}
+
+function hasConsole({ status, suspended_reason: suspendedReason }: Server): boolean {
+  return can({ status, suspendedReason }, 'console');
 }
 
 /** A second click on the same header reverses the order. Times begin with the newest. */
@@ -92,7 +98,7 @@ function serverRow(server: Server, label: string, data: ListTable): readonly Htm
 /** Links to the question of each action that the status allows, and a button for the console. */
 function rowMenu(server: Server, label: string, state: ListState): Html {
   const { id, status, suspended_reason: suspendedReason } = server;
-  const allows = (action: BulkAction | 'console') => can({ status, suspendedReason }, action);
+  const allows = (action: BulkAction) => can({ status, suspendedReason }, action);
   const power = (Object.keys(BULK_ACTIONS) as BulkAction[]).filter(
     // The question shows no price, so a server that must be paid for is powered on from its own page.
     (action) => allows(action) && server.action === null && status !== 'suspended',
@@ -102,7 +108,7 @@ function rowMenu(server: Server, label: string, state: ListState): Html {
   );
   const openConsole = html`<button class="quiet" form="${ROW_FORM_ID}" name="key" value="${id}">Open console
 </button>`;
-  const console = allows('console') && html`<li>${openConsole}</li>\n`;
+  const console = hasConsole(server) && html`<li>${openConsole}</li>\n`;
   return html`<details class="drop">
 <summary class="button plain" aria-label="Actions for ${label}">Actions</summary>
 <ul class="drop-items">
@@ -115,5 +121,5 @@ export function addressesLink({ state }: Pick<ListTable, 'state'>): Html {
   const { cursor: _cursor, size: _size, ...kept } = state;
   const query = new URLSearchParams(kept).toString();
   const path = query === '' ? SERVER_ADDRESSES_PATH : `${SERVER_ADDRESSES_PATH}?${query}`;
-  return html`<a href="${path}" data-copies>Show all addresses</a>`;
+  return html`<a href="${path}" data-copies>Copy all addresses</a>`;
 }

@@ -142,7 +142,7 @@ function chartUrl(serverId: string, period: Period, { endS }: LineChart, file: s
   return `${serverPagePath(serverId)}/charts/${file}?period=${period}&until=${endS}`;
 }
 
-/** Returns the picture for both color schemes. A small one has no alternative text. */
+/** Returns the picture for both color schemes. */
 export function chartPicture(serverId: string, period: Period, name: ChartName, chart: LineChart): Html {
   const size = chart.plain ? '&size=small' : '';
   const pictureUrl = (theme: ChartTheme, scale: number) =>
@@ -150,7 +150,7 @@ export function chartPicture(serverId: string, period: Period, name: ChartName, 
   const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
   return html`<picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
 <img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
-width="${chart.width}" height="${chart.height}" alt="${chart.plain ? '' : chartAlt(chart)}"></picture>`;
+width="${chart.width}" height="${chart.height}" alt="${chart.plain ? `${TITLES[name]} in the last hour` : chartAlt(chart)}"></picture>`;
 }
 
 /** Returns a table of averages with about 30 rows at most. */

@@ -137,7 +137,7 @@ describe('addresses of the server list', () => {
     const visitor = await PanelClient.forUrl(world.url).get('/servers/addresses');
     assert.equal(visitor.status, 303);
     const { text: page } = await panel.open('/servers?region=par&sort=name');
-    assert.equal(linkOf(page, 'Show all addresses'), '/servers/addresses?region=par&sort=name');
+    assert.equal(linkOf(page, 'Copy all addresses'), '/servers/addresses?region=par&sort=name');
     assert.match(page, new RegExp(`<code class="copy" data-copy>${ips[0]}</code>`));
   });
 });

@@ -42,9 +42,15 @@ export const HOSTILE: readonly string[] = [
   `<b>`.repeat(20_000),
 ];
 
-/** Markup that our pages never contain. `<i class=h…>` colors code, and `<b>` marks an HTTP method. */
-const FOREIGN_ELEMENT =
-  /<(?:svg|iframe|object|embed|base|style|b(?!>[A-Z]+<)|i(?! class=h[a-z]>)|body onload|img src=x)[\s/>]/i;
+/**
+ * Markup that our pages never contain. `<i class=h…>` colors code, an empty `<i>` is a day of the status page,
+ * and `<b>` marks an HTTP method.
+ */
+const OWN_I = / class=h[a-z]>|(?: class="[bns]")?(?: title="[^"<>]*")?><\/i>/.source;
+const FOREIGN_ELEMENT = new RegExp(
+  `<(?:svg|iframe|object|embed|base|style|b(?!>[A-Z]+<)|i(?!${OWN_I})|body onload|img src=x)[\\s/>]`,
+  'i',
+);
 
 /** Reloads without scripts, to a path of this site. */
 const OWN_RELOAD = /<noscript><meta http-equiv="refresh" content="\d+; url=\/[^"<>]*"><\/noscript>/g;
