@@ -148,9 +148,10 @@ export function chartPicture(serverId: string, period: Period, name: ChartName, 
   const pictureUrl = (theme: ChartTheme, scale: number) =>
     `${chartUrl(serverId, period, chart, `${name}.png`)}${size}&theme=${theme}&scale=${scale}`;
   const srcset = (theme: ChartTheme) => `${pictureUrl(theme, 1)} 1x, ${pictureUrl(theme, 2)} 2x`;
+  const alt = chart.plain ? `${TITLES[name]} in the last hour` : chartAlt(chart);
   return html`<picture><source media="(prefers-color-scheme: dark)" srcset="${srcset('dark')}">
 <img class="chart" src="${pictureUrl('light', 1)}" srcset="${srcset('light')}"
-width="${chart.width}" height="${chart.height}" alt="${chart.plain ? `${TITLES[name]} in the last hour` : chartAlt(chart)}"></picture>`;
+width="${chart.width}" height="${chart.height}" alt="${alt}"></picture>`;
 }
 
 /** Returns a table of averages with about 30 rows at most. */

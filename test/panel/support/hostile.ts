@@ -43,8 +43,8 @@ export const HOSTILE: readonly string[] = [
 ];
 
 /**
- * Markup that our pages never contain. `<i class=h…>` colors code, an empty `<i>` is a day of the status page,
- * and `<b>` marks an HTTP method.
+ * Markup that our pages never contain. `<i class=h…>` colors code, an empty `<i>` is a day of the status
+ * page, and `<b>` marks an HTTP method.
  */
 const OWN_I = / class=h[a-z]>|(?: class="[bns]")?(?: title="[^"<>]*")?><\/i>/.source;
 const FOREIGN_ELEMENT = new RegExp(
