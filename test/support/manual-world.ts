@@ -24,6 +24,7 @@ export async function startManualWorld(): Promise<ManualWorld> {
     SKERRY_COMPUTE: 'qemu',
     SKERRY_QEMU_DIR: scratchFolder(),
     SKERRY_SECRET_KEY: KeyRing.generate(),
+    SKERRY_CONTACT: 'help@host.example',
   };
   const rates = { SKERRY_RATE_CAPACITY: '1000000', SKERRY_PROVISION_RATE_CAPACITY: '1000000' };
   const world = await startWorld({ ...settings, ...rates });

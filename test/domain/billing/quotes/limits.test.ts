@@ -7,7 +7,7 @@ import { startServer } from '../../../../src/domain/servers/operations/power.ts'
 import { patchServer } from '../../../../src/domain/servers/update.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
-import type { Database, SqlValues } from '../../../../src/kernel/sql.ts';
+import type { Database, Sql, SqlValues } from '../../../../src/kernel/sql.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../src/kernel/time.ts';
 import { LIMITS } from '../../../../src/spec/limits.ts';
 import type { Server } from '../../../../src/spec/schemas/server.ts';
@@ -54,14 +54,19 @@ function watched(beforeStatement: (text: string) => Promise<void> | void): Servi
       await beforeStatement(text);
       return await run(text, values);
     };
-  const { db: inner } = service;
+  const { db: inner, reads } = service;
   const db: Database = {
     rows: watch((text, values) => inner.rows(text, values)) as Database['rows'],
     row: watch((text, values) => inner.row(text, values)) as Database['row'],
     run: watch((text, values) => inner.run(text, values)),
     transaction: (work) => inner.transaction(work),
   };
-  return { ...service, db };
+  const watchedReads: Sql = {
+    rows: watch((text, values) => reads.rows(text, values)) as Sql['rows'],
+    row: watch((text, values) => reads.row(text, values)) as Sql['row'],
+    run: watch((text, values) => reads.run(text, values)),
+  };
+  return { ...service, db, reads: watchedReads };
 }
 
 /** A server that was suspended because it was not renewed. */
