@@ -26,8 +26,6 @@ export interface AdminCall<Query = unknown, Body = unknown, Params extends objec
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The reason as given; empty for an operation without one. */
-  readonly reason: string;
 }
 
 interface RouteDefinition {

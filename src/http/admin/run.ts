@@ -90,7 +90,6 @@ export async function runAdmin(
       params: input.params,
       query,
       body: sent,
-      reason: act.reason ?? '',
     });
   });
 }
