@@ -9,7 +9,7 @@ import {
 } from '../domain/servers/operator/controls.ts';
 import { findServerForOperator } from '../domain/servers/operator/find.ts';
 import { recordCommandOn } from '../domain/staff/target.ts';
-import type { StaffOperation } from '../spec/staff.ts';
+import type { StaffOperation } from '../spec/staff/operations.ts';
 import type { OperatorContext } from './context.ts';
 import { formatControls } from './format/server.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../domain/staff/people.ts';
 import { recordCommand } from '../domain/staff/perform.ts';
 import { createStaffToken, listStaffTokens, revokeStaffToken } from '../domain/staff/tokens.ts';
-import { STAFF_LIMITS, STAFF_ROLES } from '../spec/staff.ts';
+import { STAFF_LIMITS, STAFF_ROLES } from '../spec/staff/roles.ts';
 import type { OperatorContext } from './context.ts';
 import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';

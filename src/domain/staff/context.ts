@@ -1,5 +1,6 @@
 /** The person behind a request of the console or of /admin/v1. */
-import type { StaffOperation, StaffRole } from '../../spec/staff.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
+import type { StaffRole } from '../../spec/staff/roles.ts';
 import type { StaffSurface } from '../../store/staff/log.ts';
 
 export interface StaffIdentity {

@@ -5,7 +5,7 @@ import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
-import { STAFF_LIMITS, STAFF_ROLES, type StaffRole } from '../../spec/staff.ts';
+import { STAFF_LIMITS, STAFF_ROLES, type StaffRole } from '../../spec/staff/roles.ts';
 import { deleteStaffAccess, deleteStaffSessions } from '../../store/staff/access.ts';
 import {
   disableStaff,

@@ -5,14 +5,8 @@
 import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
 import { formatId, newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import {
-  mayPerform,
-  ROLE_NAMES,
-  STAFF_LIMITS,
-  STAFF_OPERATIONS,
-  type StaffOperation,
-  type StaffRole,
-} from '../../spec/staff.ts';
+import { mayPerform, STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
+import { ROLE_NAMES, STAFF_LIMITS, type StaffRole } from '../../spec/staff/roles.ts';
 import { completeStaffLog, insertStaffLog, type NewStaffLogEntry } from '../../store/staff/log.ts';
 import type { Service } from '../context.ts';
 import type { StaffAct, StaffActor } from './context.ts';

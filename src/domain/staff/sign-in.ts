@@ -8,7 +8,7 @@ import { digest } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
-import { STAFF_LIMITS } from '../../spec/staff.ts';
+import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import {
   deleteStaffSession,
   findStaffSession,

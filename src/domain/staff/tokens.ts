@@ -3,7 +3,7 @@ import { fail, invalidRequest } from '../../kernel/fail.ts';
 import { formatId, newId, newSecretToken, parseId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
 import { DAY_MS, formatRfc3339 } from '../../kernel/time.ts';
-import { STAFF_LIMITS, type StaffRole } from '../../spec/staff.ts';
+import { STAFF_LIMITS, type StaffRole } from '../../spec/staff/roles.ts';
 import {
   deleteStaffToken,
   insertStaffToken,

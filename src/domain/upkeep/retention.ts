@@ -6,7 +6,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { STAFF_LIMITS } from '../../spec/staff.ts';
+import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
 import { AVAILABILITY_KEEP_MS } from '../health/availability.ts';

@@ -3,7 +3,7 @@
  * An unknown person counts like a known one, so that the limits tell nothing.
  */
 import { Failure, fail } from '../../kernel/fail.ts';
-import { STAFF_LIMITS } from '../../spec/staff.ts';
+import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { addressBuckets } from '../admission/address-buckets.ts';
 import type { AdminEdge } from './route.ts';
 

@@ -1,6 +1,7 @@
 /** The OpenAPI document of /admin/v1, built from its routes. */
 import { readVersion } from '../../kernel/settings/version.ts';
-import { ROLE_NAMES, STAFF_OPERATIONS } from '../../spec/staff.ts';
+import { STAFF_OPERATIONS } from '../../spec/staff/operations.ts';
+import { ROLE_NAMES } from '../../spec/staff/roles.ts';
 import type { AdminRoute } from './route.ts';
 import { ADMIN_ROUTES } from './routes.ts';
 import { bodySchema } from './run.ts';

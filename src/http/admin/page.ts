@@ -3,7 +3,7 @@ import type { StaffActor } from '../../domain/staff/context.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
 import type { ConsoleView } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
-import type { StaffOperation } from '../../spec/staff.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { Form } from '../form.ts';
 import type { AdminEdge } from './route.ts';
 

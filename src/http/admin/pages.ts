@@ -14,7 +14,8 @@ import {
 } from '../../panel/staff/layout.ts';
 import { type ConsoleNotice, consoleNotice } from '../../panel/staff/notices.ts';
 import { PANEL_FIELDS, PANEL_QUERY } from '../../spec/paths.ts';
-import { mayPerform, ROLE_NAMES } from '../../spec/staff.ts';
+import { mayPerform } from '../../spec/staff/operations.ts';
+import { ROLE_NAMES } from '../../spec/staff/roles.ts';
 import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from '../admission/csrf.ts';
 import { clientAddress } from '../client-address.ts';
 import { logFault, toFailure } from '../errors.ts';
@@ -30,6 +31,7 @@ import { RECORD_PAGES } from './pages/records.ts';
 import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { TOPUP_PAGES } from './pages/topups.ts';
+import { ROOM_PAGES } from './rooms.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
@@ -40,6 +42,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...CUSTOMER_PAGES,
   ...SERVER_PAGES,
   ...TOPUP_PAGES,
+  ...ROOM_PAGES,
   ...STAFF_PAGES,
 ];
 

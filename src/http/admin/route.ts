@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
 import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
-import type { StaffOperation } from '../../spec/staff.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { SiteSettings } from '../settings.ts';
 import type { PathParams } from '../v1/route.ts';
 

@@ -1,7 +1,8 @@
 /** Every operation of staff over HTTP. */
-import type { StaffOperation } from '../../spec/staff.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
+import { HOST_ROUTES } from './routes/hosts.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -11,6 +12,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...SERVER_ROUTES,
+  ...HOST_ROUTES,
   ...TOPUP_ROUTES,
   ...STAFF_ROUTES,
 ];

@@ -4,7 +4,8 @@ import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
 import { findTarget as findNamed, type TargetKind } from '../../domain/staff/target.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
-import { STAFF_LIMITS, STAFF_OPERATIONS } from '../../spec/staff.ts';
+import { STAFF_OPERATIONS } from '../../spec/staff/operations.ts';
+import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
 import type { AdminEdge, AdminRoute } from './route.ts';
@@ -48,6 +49,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
   topups: 'topup',
+  hosts: 'host',
   staff: 'staff',
   staff_tokens: 'staffToken',
 };

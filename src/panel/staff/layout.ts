@@ -30,6 +30,7 @@ export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
   servers: '/servers',
+  hosts: '/hosts',
   topups: '/topups',
   audit: '/audit',
   staff: '/staff',
@@ -46,6 +47,7 @@ const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
   servers: 'Servers',
+  hosts: 'Hosts',
   topups: 'Top-ups',
   audit: 'Audit log',
   staff: 'Staff',
@@ -58,6 +60,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
   servers: 'servers',
+  hosts: 'firewall',
   topups: 'billing',
   audit: 'docs',
   staff: 'staff',
@@ -66,7 +69,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers', 'servers', 'topups']],
+  ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
   ['Records', ['audit', 'log']],
   ['Access', ['staff', 'tokens']],
 ];

@@ -5,7 +5,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { STAFF_LIMITS } from '../../spec/staff.ts';
+import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 
 /** A table whose old rows are deleted. */
 export interface Purge {

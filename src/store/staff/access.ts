@@ -1,6 +1,6 @@
 /** Sessions and API tokens of staff. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { StaffRole } from '../../spec/staff.ts';
+import type { StaffRole } from '../../spec/staff/roles.ts';
 
 export interface StaffIdentityRow {
   readonly session_id: string | null;

@@ -1,6 +1,6 @@
 /** Staff: who they are, their credentials, and their invitations. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { StaffRole } from '../../spec/staff.ts';
+import type { StaffRole } from '../../spec/staff/roles.ts';
 
 export interface StaffRow {
   readonly id: string;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { inviteStaff } from '../../../src/domain/staff/people.ts';
 import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
-import { STAFF_LIMITS } from '../../../src/spec/staff.ts';
+import { STAFF_LIMITS } from '../../../src/spec/staff/roles.ts';
 import { textOf } from '../../support/panel-client.ts';
 import { STEP_MS, totpAt, wrongTotp } from '../../support/totp.ts';
 import { fill, PASSWORD, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';

@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
 import { buildProgram } from '../../../src/operator/run.ts';
-import { mayPerform, STAFF_OPERATION_IDS, STAFF_OPERATIONS, STAFF_ROLES } from '../../../src/spec/staff.ts';
+import { mayPerform, STAFF_OPERATION_IDS, STAFF_OPERATIONS } from '../../../src/spec/staff/operations.ts';
+import { STAFF_ROLES } from '../../../src/spec/staff/roles.ts';
 import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
 
 /** Bodies without the reason. They reach the verb, which may refuse them. */

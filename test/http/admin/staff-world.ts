@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { inviteStaff, requireStaff } from '../../../src/domain/staff/people.ts';
 import { readInvitation } from '../../../src/domain/staff/sign-in.ts';
 import { createStaffToken } from '../../../src/domain/staff/tokens.ts';
-import type { StaffRole } from '../../../src/spec/staff.ts';
+import type { StaffRole } from '../../../src/spec/staff/roles.ts';
 import { type FormInput, PanelClient, type PanelResponse } from '../../support/panel-client.ts';
 import { totpAt } from '../../support/totp.ts';
 import { startWorld, type World } from '../../support/world.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../../panel/staff/customers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../../panel/staff/notices.ts';
-import type { StaffOperation } from '../../../spec/staff.ts';
+import type { StaffOperation } from '../../../spec/staff/operations.ts';
 import { field } from '../../form.ts';
 import type { ConsoleContext, ConsolePage, ConsoleResult, OperationForm } from '../page.ts';
 import { type ListAnswer, readFiltered } from './lists.ts';
@@ -32,7 +32,12 @@ export const CUSTOMER_PAGES: readonly ConsolePage[] = [
     access: 'staff',
     render: async ({ forms, query, read }) => {
       const search = field(query, 'search');
-      const { data, next } = await readFiltered<CustomerItem>({ query, read }, 'customers.list', { search });
+      const { data, next } = await readFiltered<CustomerItem>(
+        { query, read },
+        'customers.list',
+        { search },
+        CONSOLE_PATHS.customers,
+      );
       return customersView({ forms, search, customers: data, next });
     },
     forms: {

@@ -1,6 +1,5 @@
 /** Reads lists for pages. */
-import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import type { StaffOperation } from '../../../spec/staff.ts';
+import type { StaffOperation } from '../../../spec/staff/operations.ts';
 import { field } from '../../form.ts';
 import type { ConsoleContext } from '../page.ts';
 
@@ -10,19 +9,13 @@ export interface ListAnswer<Item> {
   readonly has_more: boolean;
 }
 
-const PAGES: Partial<Record<StaffOperation, string>> = {
-  'servers.list': CONSOLE_PATHS.servers,
-  'topups.list': CONSOLE_PATHS.topups,
-  'audit.list': CONSOLE_PATHS.audit,
-  'staff_log.list': CONSOLE_PATHS.log,
-  'customers.list': CONSOLE_PATHS.customers,
-};
-
 /** Reads one page of a list. `next` is the path of the next one, with the same filter. */
 export async function readFiltered<Item extends { readonly id: string }>(
   { query, read }: Pick<ConsoleContext, 'query' | 'read'>,
   operation: StaffOperation,
   filter: Readonly<Record<string, string>>,
+  /** The page of the list. */
+  path: string,
 ): Promise<{ readonly data: readonly Item[]; readonly next: string | null }> {
   const before = field(query, 'before');
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
@@ -35,6 +28,6 @@ export async function readFiltered<Item extends { readonly id: string }>(
     },
   );
   const last = hasMore ? data.at(-1) : undefined;
-  const next = last && `${PAGES[operation]}?${new URLSearchParams({ ...given, before: last.id })}`;
+  const next = last && `${path}?${new URLSearchParams({ ...given, before: last.id })}`;
   return { data, next: next ?? null };
 }

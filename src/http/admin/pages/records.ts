@@ -29,7 +29,12 @@ export const RECORD_PAGES: readonly ConsolePage[] = [
         action: field(query, 'action').trim(),
         resource: field(query, 'resource').trim(),
       };
-      const { data, next } = await readFiltered<AuditItem>({ query, read }, 'audit.list', filter);
+      const { data, next } = await readFiltered<AuditItem>(
+        { query, read },
+        'audit.list',
+        filter,
+        CONSOLE_PATHS.audit,
+      );
       return auditView({ filter, events: data, next });
     },
   },
@@ -39,7 +44,12 @@ export const RECORD_PAGES: readonly ConsolePage[] = [
     render: async ({ query, read }) => {
       const filter = { target: field(query, 'target').trim(), operation: field(query, 'operation').trim() };
       const all = { ...filter, staff: field(query, 'staff') };
-      const { data, next } = await readFiltered<StaffLogItem>({ query, read }, 'staff_log.list', all);
+      const { data, next } = await readFiltered<StaffLogItem>(
+        { query, read },
+        'staff_log.list',
+        all,
+        CONSOLE_PATHS.log,
+      );
       return staffLogView({ filter, entries: data, next });
     },
   },

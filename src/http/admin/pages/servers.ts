@@ -1,7 +1,7 @@
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../../panel/staff/notices.ts';
 import { type StaffServer, serverPath, serversView, serverView } from '../../../panel/staff/servers.ts';
-import type { StaffOperation } from '../../../spec/staff.ts';
+import type { StaffOperation } from '../../../spec/staff/operations.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
 import { type Form, field } from '../../form.ts';
 import type { ConsolePage, OperationForm } from '../page.ts';
@@ -26,7 +26,12 @@ export const SERVER_PAGES: readonly ConsolePage[] = [
         region: field(query, 'region').trim(),
         host: field(query, 'host').trim(),
       };
-      const { data, next } = await readFiltered<StaffServer>({ query, read }, 'servers.list', filter);
+      const { data, next } = await readFiltered<StaffServer>(
+        { query, read },
+        'servers.list',
+        filter,
+        CONSOLE_PATHS.servers,
+      );
       return serversView({ filter, statuses: SERVER_STATUSES, servers: data, next });
     },
   },

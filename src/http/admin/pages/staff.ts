@@ -9,7 +9,8 @@ import {
   staffView,
 } from '../../../panel/staff/people.ts';
 import { PANEL_FIELDS } from '../../../spec/paths.ts';
-import { ROLE_NAMES, STAFF_ROLES, type StaffOperation } from '../../../spec/staff.ts';
+import type { StaffOperation } from '../../../spec/staff/operations.ts';
+import { ROLE_NAMES, STAFF_ROLES } from '../../../spec/staff/roles.ts';
 import { type Form, field } from '../../form.ts';
 import type { ConsolePage, OperationForm } from '../page.ts';
 import type { ListAnswer } from './lists.ts';

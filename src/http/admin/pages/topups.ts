@@ -22,7 +22,12 @@ export const TOPUP_PAGES: readonly ConsolePage[] = [
         status: field(query, 'status'),
         coin: field(query, 'coin'),
       };
-      const { data, next } = await readFiltered<StaffTopup>({ query, read }, 'topups.list', filter);
+      const { data, next } = await readFiltered<StaffTopup>(
+        { query, read },
+        'topups.list',
+        filter,
+        CONSOLE_PATHS.topups,
+      );
       return topupsView({ filter, statuses: TOPUP_STATUSES, coins: COIN_CODES, topups: data, next });
     },
   },

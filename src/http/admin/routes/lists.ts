@@ -1,6 +1,6 @@
 /** Parts of the schemas and answers of lists. */
 import { Type } from 'typebox';
-import { STAFF_LIMITS } from '../../../spec/staff.ts';
+import { STAFF_LIMITS } from '../../../spec/staff/roles.ts';
 
 export const CLOSED = { additionalProperties: false } as const;
 

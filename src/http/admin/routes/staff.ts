@@ -15,7 +15,7 @@ import {
   requireTokenRole,
   revokeStaffToken,
 } from '../../../domain/staff/tokens.ts';
-import { STAFF_ROLES } from '../../../spec/staff.ts';
+import { STAFF_ROLES } from '../../../spec/staff/roles.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 

@@ -1,0 +1,158 @@
+/**
+ * A room of the console: the pages for one kind of resource, from a description. The forms follow the schemas
+ * of the operations (route.ts), so that a new operation needs no page of its own.
+ */
+import type { ConsoleSection } from '../../panel/staff/layout.ts';
+import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import {
+  type RoomForm,
+  type RoomTable,
+  roomItemView,
+  roomListView,
+  type Shown,
+} from '../../panel/staff/room.ts';
+import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
+import { field } from '../form.ts';
+import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import { readFiltered } from './pages/lists.ts';
+import { adminRouteOf } from './routes.ts';
+import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
+
+/** An act as a form on a page. */
+export interface RoomAct<Item> {
+  readonly operation: StaffOperation;
+  readonly title: string;
+  readonly button: string;
+  readonly isDangerous?: true;
+  /** What it does, in a sentence or two. */
+  readonly text?: string;
+  /** Whether the form is offered for the resource. */
+  readonly when?: (item: Item) => boolean;
+  /** The current values of its fields. */
+  readonly values?: (item: Item) => Readonly<Record<string, string | number | boolean | null>>;
+  readonly notice?: ConsoleNotice;
+  /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
+  readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
+  /** Values of the answer to show once, such as a code. */
+  readonly shows?: (answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
+}
+
+export interface Room<Item> {
+  readonly section: ConsoleSection;
+  readonly path: string;
+  /** The heading of the list: `Hosts`. */
+  readonly title: string;
+  /** In a sentence: `hosts`. */
+  readonly many: string;
+  readonly intro?: string;
+  readonly list: StaffOperation;
+  readonly columns: readonly Shown<Item>[];
+  /** Of the query of `list`. The choices of an enumeration follow its schema. */
+  readonly filters?: readonly (readonly [name: string, label: string])[];
+  readonly creates?: readonly RoomAct<undefined>[];
+  /** The page of one resource; undefined: the list shows all of it. */
+  readonly item?: RoomItem<Item>;
+}
+
+export interface RoomItem<Item> {
+  readonly get: StaffOperation;
+  /** Its name in the path. */
+  readonly id: (item: Item) => string;
+  readonly title: (item: Item) => string;
+  readonly state?: Shown<Item>;
+  readonly details: readonly Shown<Item>[];
+  readonly tables?: readonly RoomTable<Item>[];
+  readonly links?: (item: Item) => readonly (readonly [name: string, path: string])[];
+  readonly acts?: readonly RoomAct<Item>[];
+}
+
+export function roomItemPath({ path }: { readonly path: string }, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`;
+}
+
+/** The pages of a room. */
+export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
+  const { item, creates = [] } = room;
+  const list: ConsolePage = {
+    path: room.path,
+    access: 'staff',
+    render: (context) => renderList(room, context),
+    forms: formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+  };
+  if (!item) return [list];
+  const one: ConsolePage = {
+    path: `${room.path}/{id}`,
+    access: 'staff',
+    render: (context) => renderItem(room, item, context),
+    forms: formsOf(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
+  };
+  return [list, one];
+}
+
+function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {
+  return room.item ? roomItemPath(room, room.item.id(answer as Item)) : room.path;
+}
+
+type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
+
+function formsOf<Item>(acts: readonly RoomAct<Item>[], done: Done): Readonly<Record<string, ConsoleForm>> {
+  return Object.fromEntries(acts.map((act) => [act.operation, formOf(act, done)]));
+}
+
+function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
+  const { operation, notice = 'saved' } = act;
+  return {
+    operation,
+    body: (form) => readBody(operation, form),
+    done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
+      if (act.shows) return { shown: act.shows(answer) };
+      return { to: act.to?.(answer, params) ?? done(answer, params).to, notice };
+    },
+  };
+}
+
+async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
+  const { query, forms } = context;
+  const filters = (room.filters ?? []).map(([name, label]) => ({
+    name,
+    label,
+    value: field(query, name).trim(),
+    choices: choicesOf(adminRouteOf(room.list).query?.properties[name]),
+  }));
+  const filter = Object.fromEntries(filters.map(({ name, value }) => [name, value]));
+  const { data, next } = await readFiltered<Item & { id: string }>(context, room.list, filter, room.path);
+  return roomListView<Item>({
+    ...{ title: room.title, many: room.many, section: room.section, path: room.path, intro: room.intro },
+    ...{ filters, columns: room.columns, items: data, next, forms },
+    acts: shownActs(room.creates ?? [], undefined, context),
+  });
+}
+
+async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: ConsoleContext) {
+  const item = await context.read<Item>(row.get, context.params);
+  return roomItemView<Item>({
+    ...{ title: row.title(item), section: room.section, parent: [room.title, room.path], item },
+    ...{ state: row.state, details: row.details, tables: row.tables ?? [], forms: context.forms },
+    links: row.links?.(item) ?? [],
+    acts: shownActs(row.acts ?? [], item, context),
+  });
+}
+
+/** The forms that the person may use on this resource. */
+export function shownActs<Item>(
+  acts: readonly RoomAct<Item>[],
+  item: Item,
+  { may }: Pick<ConsoleContext, 'may'>,
+): RoomForm[] {
+  return acts
+    .filter(({ operation, when }) => may(operation) && (when?.(item) ?? true))
+    .map((act) => ({
+      name: act.operation,
+      title: act.title,
+      button: act.button,
+      isDangerous: act.isDangerous ?? false,
+      text: act.text,
+      fields: fieldsOf(act.operation, act.values?.(item) ?? {}),
+      needsReason: STAFF_OPERATIONS[act.operation].needsReason,
+    }));
+}

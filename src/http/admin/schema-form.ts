@@ -1,0 +1,80 @@
+/** Forms from the schemas of operations: their inputs, and the body that a sent form stands for. */
+import type { TSchema } from 'typebox';
+import type { RoomField } from '../../panel/staff/room.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
+import { type Form, field } from '../form.ts';
+import { adminRouteOf } from './routes.ts';
+import { bodySchema } from './run.ts';
+
+interface FieldSchema extends TSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly maxLength?: number;
+  readonly format?: string;
+}
+
+const LONG_CHARS = 500;
+
+function schemaOf(operation: StaffOperation): readonly (readonly [name: string, schema: FieldSchema])[] {
+  const { properties } = bodySchema(adminRouteOf(operation));
+  return Object.entries(properties as Record<string, FieldSchema>).filter(([name]) => name !== 'reason');
+}
+
+/** The inputs of a form that performs an operation, with the current values. */
+export function fieldsOf(
+  operation: StaffOperation,
+  values: Readonly<Record<string, string | number | boolean | null>>,
+): RoomField[] {
+  const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
+  return schemaOf(operation).map(([name, schema]) => {
+    const choices = choicesOf(schema);
+    const isRequired = required.has(name);
+    return {
+      name,
+      label: schema.title ?? labelOf(name),
+      kind: kindOf(schema),
+      choices: choices && !isRequired ? ['', ...choices] : (choices ?? []),
+      isRequired,
+      hint: schema.description,
+      maxLength: schema.maxLength,
+      value: String(values[name] ?? ''),
+    };
+  });
+}
+
+/** The values of an enumeration; null for other schemas. */
+export function choicesOf(schema: FieldSchema | undefined): readonly string[] | null {
+  return schema?.enum ?? null;
+}
+
+function kindOf(schema: FieldSchema): RoomField['kind'] {
+  if (schema.enum) return 'choice';
+  if (schema.type === 'boolean') return 'tick';
+  if (schema.type === 'integer') return 'number';
+  return (schema.maxLength ?? 0) > LONG_CHARS ? 'long' : 'text';
+}
+
+/** `amount_usd` → `Amount usd`: a schema without a title. */
+function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** Reads the fields as the schema has them. An empty optional field is left out. */
+export function readBody(operation: StaffOperation, form: Form): object {
+  const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
+  const body: Record<string, unknown> = {};
+  for (const [name, { type }] of schemaOf(operation)) {
+    const text = field(form, name);
+    if (type === 'boolean') body[name] = form.has(name);
+    else if (text !== '' || required.has(name)) body[name] = type === 'integer' ? toInteger(text) : text;
+  }
+  return body;
+}
+
+/** Text that is no integer stays text, which the schema refuses. */
+function toInteger(text: string): number | string {
+  return /^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : text;
+}

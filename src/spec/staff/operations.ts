@@ -1,0 +1,24 @@
+/**
+ * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd` offer
+ * the same operations.
+ */
+import { CUSTOMER_OPERATIONS } from './customers.ts';
+import { MACHINE_OPERATIONS } from './machines.ts';
+import { MONEY_OPERATIONS } from './money.ts';
+import type { StaffOperationRow, StaffRole } from './roles.ts';
+import { SERVICE_OPERATIONS } from './service.ts';
+
+export const STAFF_OPERATIONS = {
+  ...CUSTOMER_OPERATIONS,
+  ...MACHINE_OPERATIONS,
+  ...MONEY_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+} as const satisfies Readonly<Record<string, StaffOperationRow>>;
+
+export type StaffOperation = keyof typeof STAFF_OPERATIONS;
+
+export const STAFF_OPERATION_IDS = Object.keys(STAFF_OPERATIONS) as StaffOperation[];
+
+export function mayPerform(role: StaffRole, operation: StaffOperation): boolean {
+  return (STAFF_OPERATIONS[operation].roles as readonly StaffRole[]).includes(role);
+}

@@ -1,0 +1,68 @@
+/** The people who run the service, and how the tables of their operations are written. */
+
+/** From the most powerful to the least. */
+export const STAFF_ROLES = ['owner', 'finance', 'support', 'technician', 'read_only'] as const;
+export type StaffRole = (typeof STAFF_ROLES)[number];
+
+export const ROLE_NAMES: Readonly<Record<StaffRole, string>> = {
+  owner: 'Owner',
+  finance: 'Finance',
+  support: 'Support',
+  technician: 'Technician',
+  read_only: 'Read-only',
+};
+
+export interface StaffOperationRow {
+  readonly summary: string;
+  readonly roles: readonly StaffRole[];
+  /** Changes something. Every such act is in the staff log. */
+  readonly changes: boolean;
+  /** Money, data, or a customer's machine: the person says why. */
+  readonly needsReason: boolean;
+  /** The words of the command after `skerryd`. */
+  readonly command: string;
+}
+
+export const EVERYONE = STAFF_ROLES;
+export const MONEY = ['owner', 'finance'] as const;
+export const CUSTOMERS = ['owner', 'finance', 'support'] as const;
+export const MACHINES = ['owner', 'support', 'technician'] as const;
+/** The machines of the host itself. */
+export const HOSTS = ['owner', 'technician'] as const;
+export const OWNER = ['owner'] as const;
+
+export function read(
+  command: string,
+  summary: string,
+  roles: readonly StaffRole[] = EVERYONE,
+): StaffOperationRow {
+  return { summary, roles, changes: false, needsReason: false, command };
+}
+
+/** An act that touches money, data, or a customer's machine. */
+export function act(command: string, summary: string, roles: readonly StaffRole[]): StaffOperationRow {
+  return { summary, roles, changes: true, needsReason: true, command };
+}
+
+/** An act on the console itself, or one that needs no explanation. */
+export function manage(command: string, summary: string, roles: readonly StaffRole[]): StaffOperationRow {
+  return { summary, roles, changes: true, needsReason: false, command };
+}
+
+export const STAFF_LIMITS = {
+  inviteHours: 48,
+  sessionIdleMinutes: 60,
+  sessionMaxHours: 12,
+  sessionsMax: 10,
+  tokensMax: 20,
+  tokenMaxDays: 365,
+  /** Failed sign-ins per hour: of one person from one address, of one address, and of one person. */
+  failuresPerHour: 10,
+  addressFailuresPerHour: 30,
+  personFailuresPerHour: 100,
+  reasonMaxChars: 500,
+  nameMaxChars: 80,
+  membersMax: 500,
+  logRetentionDays: 1_095,
+  pageSize: 50,
+} as const;

@@ -1,0 +1,17 @@
+/** The operations on the service, its records, and its staff. */
+import { EVERYONE, manage, OWNER, read } from './roles.ts';
+
+export const SERVICE_OPERATIONS = {
+  'status.get': read('status', 'Show what is stuck, failing, or about to'),
+  'audit.list': read('audit', 'List the audit log of all customers'),
+  'staff.list': read('staff list', 'List staff'),
+  'staff.get': read('staff show', 'Show a person'),
+  'staff.invite': manage('staff invite', 'Invite a person', OWNER),
+  'staff.set_role': manage('staff role', 'Change the role of a person', OWNER),
+  'staff.disable': manage('staff disable', 'End the access of a person', OWNER),
+  'staff.end_sessions': manage('staff end-sessions', 'End the sessions and API tokens of a person', OWNER),
+  'staff_tokens.list': read('staff tokens list', 'List your API tokens'),
+  'staff_tokens.create': manage('staff tokens create', 'Create an API token', EVERYONE),
+  'staff_tokens.revoke': manage('staff tokens revoke', 'Revoke an API token', EVERYONE),
+  'staff_log.list': read('staff log', 'List the acts of staff'),
+} as const;
