@@ -10,6 +10,7 @@ import { addCatalogue } from './catalogue.ts';
 import { addChain } from './chain.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
 import { addCustomers } from './customers/accounts.ts';
+import { addTickets } from './customers/tickets.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
@@ -42,6 +43,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addIps,
   addDns,
   addCustomers,
+  addTickets,
   addServers,
   addDedicated,
   addTopups,

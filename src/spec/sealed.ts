@@ -63,6 +63,27 @@ export const SEALED = {
     row: 'id',
     where: 'due_at is not null',
   },
+  ticketSubject: {
+    purpose: 'ticket subject',
+    table: 'tickets',
+    column: 'subject_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  ticketText: {
+    purpose: 'ticket text',
+    table: 'ticket_messages',
+    column: 'text_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  ticketFile: {
+    purpose: 'ticket file',
+    table: 'ticket_files',
+    column: 'content_sealed',
+    row: 'id',
+    lasting: true,
+  },
   resetRequest: { purpose: 'reset request', table: 'reset_requests', column: 'email_sealed', row: 'id' },
   sandboxMail: { purpose: 'sandbox mail', table: 'sim.mails', column: 'mail_sealed', row: 'id' },
 } as const satisfies Record<string, SealedColumn>;

@@ -203,6 +203,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
+    tickets: {
+      insert: (at) =>
+        insert('tickets', {
+          ...{ id: newId(at), customer_id: customerId, subject_sealed: 'sealed', status: 'closed' },
+          ...{ created_at: at, updated_at: at, closed_at: at },
+        }),
+      keptMs: 365 * DAY_MS,
+      goneMs: 365 * DAY_MS + 1,
+    },
     orderDrafts: {
       insert: (at) =>
         insert('order_drafts', {

@@ -18,6 +18,7 @@ let serverId: string;
 let withheld: readonly string[];
 let address: string;
 let webhookId: string;
+let ticket: string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
@@ -33,6 +34,7 @@ before(async () => {
   serverId = server.id;
   webhookId = (await api.post('/webhooks', { url: 'https://example.com', events: ['token.created'] })).body
     .id;
+  ticket = (await api.post('/tickets', { subject: 'A question', text: 'How?' })).body.id;
   const { db } = world.opened;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
@@ -85,6 +87,22 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'staff list': 'reads',
   'staff show': 'reads',
   'staff log': 'reads',
+  'tickets list': 'reads',
+  'tickets show': 'reads',
+  'tickets file': 'reads',
+  'tickets reply': {
+    args: () => [ticket, '--text', 'Hello.'],
+    audits: 'ticket.answer',
+    of: 'customer',
+  },
+  'tickets note': 'staff log',
+  'tickets assign': 'staff log',
+  'tickets close': { args: () => [ticket], audits: 'ticket.close', of: 'customer' },
+  'tickets reopen': { args: () => [ticket], audits: 'ticket.reopen', of: 'customer' },
+  'canned-answers list': 'reads',
+  'canned-answers show': 'reads',
+  'canned-answers set': 'staff log',
+  'canned-answers delete': 'staff log',
   'hosts list': 'reads',
   'hosts show': 'reads',
   'hosts doctor': 'reads',

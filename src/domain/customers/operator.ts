@@ -100,7 +100,7 @@ export async function freezeCustomer(
  * in bounded memory. The audit row is written first, so it also covers exports that break off.
  */
 export async function exportCustomer(
-  service: Pick<Service, 'db' | 'clock'>,
+  service: Pick<Service, 'db' | 'clock' | 'keys'>,
   email: string,
   write: (text: string) => Promise<void>,
 ): Promise<void> {
@@ -123,13 +123,29 @@ export async function exportCustomer(
       let rows = 0;
       await write(`,\n"${section.name}":[`);
       await readSection(tx, section, customerId, async (row) => {
-        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(withShownIds(section, row))}`);
+        await write(
+          `${rows === 0 ? '' : ','}\n${JSON.stringify(withShownIds(section, opened(service, section, row)))}`,
+        );
         rows += 1;
       });
       await write(rows === 0 ? ']' : '\n]');
     }
     await write('}\n');
   });
+}
+
+/** Returns the row with its sealed columns opened. */
+function opened(
+  { keys }: Pick<Service, 'keys'>,
+  { opens = {} }: ExportSection,
+  row: Record<string, unknown>,
+): Record<string, unknown> {
+  const entries = Object.entries(row).map(([name, value]) => {
+    const [as, at, encoding] = opens[name] ?? [];
+    if (!as || !at) return [name, value];
+    return [as, Buffer.from(keys.open(at, String(row.id), String(value))).toString(encoding)];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the row with ids in their public form. */

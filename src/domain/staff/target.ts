@@ -5,13 +5,22 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
+import { readCannedAnswer } from '../customers/tickets/canned.ts';
 import { findServerForOperator } from '../servers/operator/find.ts';
 import { findTopupForOperator } from '../topups/operator.ts';
 import { readHostObject } from './hosts.ts';
 import { readStaff } from './people.ts';
 import { recordCommand } from './perform.ts';
 
-export type TargetKind = 'customer' | 'server' | 'topup' | 'host' | 'staff' | 'staffToken';
+export type TargetKind =
+  | 'customer'
+  | 'server'
+  | 'topup'
+  | 'host'
+  | 'staff'
+  | 'staffToken'
+  | 'ticket'
+  | 'cannedAnswer';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -22,6 +31,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   host: async (service, name) => (await readHostObject(service, name)).id,
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
+  ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
+  cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
 };
 
 /** Null if there is no such resource: the verb refuses the act. */

@@ -30,6 +30,7 @@ import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
+import { registerTicketFiles, TICKET_PAGES } from './pages/tickets.ts';
 import { TOPUP_PAGES } from './pages/topups.ts';
 import { ROOM_PAGES } from './rooms.ts';
 import type { AdminEdge } from './route.ts';
@@ -42,6 +43,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...CUSTOMER_PAGES,
   ...SERVER_PAGES,
   ...TOPUP_PAGES,
+  ...TICKET_PAGES,
   ...ROOM_PAGES,
   ...STAFF_PAGES,
 ];
@@ -71,6 +73,7 @@ export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
     const visit = { edge, request, reply, visitor: '', staff: null };
     return sendView(visit, newForms(visit), errorPage(failure));
   });
+  registerTicketFiles(scope, edge, async (request, reply) => (await readVisit(edge, request, reply)).staff);
   for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
   scope.setNotFoundHandler(async (request, reply) => {
     const visit = await readVisit(edge, request, reply);

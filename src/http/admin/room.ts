@@ -95,7 +95,11 @@ function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unk
 
 type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
 
-function formsOf<Item>(acts: readonly RoomAct<Item>[], done: Done): Readonly<Record<string, ConsoleForm>> {
+/** The forms of acts, by the name of their operation. */
+export function formsOf<Item>(
+  acts: readonly RoomAct<Item>[],
+  done: Done,
+): Readonly<Record<string, ConsoleForm>> {
   return Object.fromEntries(acts.map((act) => [act.operation, formOf(act, done)]));
 }
 

@@ -41,6 +41,8 @@ export interface AdminRoute extends RouteDefinition {
   readonly query?: TObject;
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
+  /** Fields of the body that the staff log does not keep: texts of customers. */
+  readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
 }
 
@@ -58,6 +60,7 @@ export function adminRoute<
     readonly path: Path;
     readonly query?: Query;
     readonly body?: Body;
+    readonly unlogged?: readonly string[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },
 ): AdminRoute {

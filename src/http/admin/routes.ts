@@ -2,6 +2,7 @@
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
+import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
@@ -14,6 +15,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVER_ROUTES,
   ...HOST_ROUTES,
   ...TOPUP_ROUTES,
+  ...DESK_ROUTES,
   ...STAFF_ROUTES,
 ];
 

@@ -52,6 +52,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   hosts: 'host',
   staff: 'staff',
   staff_tokens: 'staffToken',
+  tickets: 'ticket',
+  canned_answers: 'cannedAnswer',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */
@@ -75,7 +77,10 @@ export async function runAdmin(
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  const { reason, code: _, ...details } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const { reason, code: _, ...rest } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const details = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !route.unlogged?.includes(name)),
+  );
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),

@@ -32,6 +32,8 @@ export const CONSOLE_PATHS = {
   servers: '/servers',
   hosts: '/hosts',
   topups: '/topups',
+  tickets: '/tickets',
+  answers: '/canned_answers',
   audit: '/audit',
   staff: '/staff',
   log: '/log',
@@ -49,6 +51,8 @@ const SECTION_NAMES = {
   servers: 'Servers',
   hosts: 'Hosts',
   topups: 'Top-ups',
+  tickets: 'Tickets',
+  answers: 'Canned answers',
   audit: 'Audit log',
   staff: 'Staff',
   log: 'Staff log',
@@ -62,6 +66,8 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   servers: 'servers',
   hosts: 'firewall',
   topups: 'billing',
+  tickets: 'support',
+  answers: 'log',
   audit: 'docs',
   staff: 'staff',
   log: 'log',
@@ -70,6 +76,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
+  ['Support', ['tickets', 'answers']],
   ['Records', ['audit', 'log']],
   ['Access', ['staff', 'tokens']],
 ];

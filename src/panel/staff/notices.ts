@@ -11,6 +11,7 @@ const NOTICES = {
   mail_changed: 'The rule for outbound SMTP changed.',
   repeated: 'The form was sent twice, and was done once. See the staff log.',
   not_found: 'No customer was found.',
+  answered: 'The answer was sent.',
   released: 'The withheld payments were credited.',
   role_changed: 'The role changed. The person signs in again.',
   disabled: 'The person no longer has access.',

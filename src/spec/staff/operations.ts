@@ -3,6 +3,7 @@
  * the same operations.
  */
 import { CUSTOMER_OPERATIONS } from './customers.ts';
+import { DESK_OPERATIONS } from './desk.ts';
 import { MACHINE_OPERATIONS } from './machines.ts';
 import { MONEY_OPERATIONS } from './money.ts';
 import type { StaffOperationRow, StaffRole } from './roles.ts';
@@ -12,6 +13,7 @@ export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
   ...MACHINE_OPERATIONS,
   ...MONEY_OPERATIONS,
+  ...DESK_OPERATIONS,
   ...SERVICE_OPERATIONS,
 } as const satisfies Readonly<Record<string, StaffOperationRow>>;
 

@@ -277,6 +277,12 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     }),
   'alerts.delete': ({ alert }) => caseFor('alert', alert.labeled),
 
+  'tickets.list': () => NOTHING,
+  'tickets.create': () => ({ ...NOTHING, body: { subject: 'A question', text: 'How?' } }),
+  'tickets.get': ({ ticket }) => caseFor('ticket', ticket),
+  'tickets.reply': ({ ticket }) => caseFor('ticket', ticket, { body: { text: 'More.' } }),
+  'tickets.close': ({ ticket }) => caseFor('ticket', ticket),
+
   'audit_events.list': ({ server }) => ({
     ...NOTHING,
     query: { resource: server.running },
