@@ -35,7 +35,7 @@ export const ID_PREFIXES = {
   savedFilter: 'flt_',
   orderDraft: 'ord_',
   ticket: 'tkt_',
-  ticketMessage: 'tmsg_',
+  ticketMessage: 'tme_',
   ticketFile: 'tfl_',
   staff: 'stf_',
   staffToken: 'stk_',

@@ -11,6 +11,8 @@ export interface SealedColumn {
   readonly row: string | null;
   /** Kept for years: sealed again after a rotation. Most others are gone after a day. */
   readonly lasting?: true;
+  /** How many are read at once; fewer if they are large. */
+  readonly batch?: number;
   /** The condition of a partial index on the rows that have a value. */
   readonly where?: string;
 }
@@ -52,17 +54,6 @@ export const SEALED = {
     row: 'id',
     lasting: true,
   },
-  rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
-  userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
-  orderDraft: { purpose: 'order draft', table: 'order_drafts', column: 'draft_sealed', row: 'id' },
-  operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },
-  mail: {
-    purpose: 'mail data',
-    table: 'mails',
-    column: 'data_sealed',
-    row: 'id',
-    where: 'due_at is not null',
-  },
   ticketSubject: {
     purpose: 'ticket subject',
     table: 'tickets',
@@ -83,6 +74,18 @@ export const SEALED = {
     column: 'content_sealed',
     row: 'id',
     lasting: true,
+    batch: 5,
+  },
+  rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
+  userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
+  orderDraft: { purpose: 'order draft', table: 'order_drafts', column: 'draft_sealed', row: 'id' },
+  operation: { purpose: 'operation', table: 'operations', column: 'payload_sealed', row: 'id' },
+  mail: {
+    purpose: 'mail data',
+    table: 'mails',
+    column: 'data_sealed',
+    row: 'id',
+    where: 'due_at is not null',
   },
   resetRequest: { purpose: 'reset request', table: 'reset_requests', column: 'email_sealed', row: 'id' },
   sandboxMail: { purpose: 'sandbox mail', table: 'sim.mails', column: 'mail_sealed', row: 'id' },

@@ -40,6 +40,9 @@ export async function openRetentionRows(world: TestService) {
     return { id };
   }
 
+  /** Rows that are kept for this many days. */
+  const kept = (days: number) => ({ keptMs: days * DAY_MS, goneMs: days * DAY_MS + 1 });
+
   async function insert(table: string, row: ExtraColumns): Promise<InsertedRow> {
     const columns = Object.keys(row);
     const [inserted] = await world.db.rows<{ place: string }>(
@@ -109,8 +112,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(at), customer_id: customerId, action: 'server.stop', request_id: 'req_x' },
           ...{ ip_country: 'XX', result: 'ok', created_at: at },
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...kept(90),
     },
     actions: {
       insert: (at) =>
@@ -119,8 +121,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ resource_kind: 'server', resource_id: serverId, steps: ['shutdown'], step_times: [at] },
           ...{ progress: 100, request_id: 'req_x', created_at: at, finished_at: at },
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...kept(90),
     },
     staffLog: {
       insert: (at) =>
@@ -128,8 +129,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
           ...{ request_id: 'req_x', created_at: at },
         }),
-      keptMs: 1_095 * DAY_MS,
-      goneMs: 1_095 * DAY_MS + 1,
+      ...kept(1_095),
     },
     // The person of these rows is kept.
     staffSessions: {
@@ -155,16 +155,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 1_095 * DAY_MS - 1,
       goneMs: 1_095 * DAY_MS,
     },
-    deliveries: { insert: delivery, keptMs: 7 * DAY_MS, goneMs: 7 * DAY_MS + 1 },
-    events: { insert: event, keptMs: 30 * DAY_MS, goneMs: 30 * DAY_MS + 1 },
+    deliveries: { insert: delivery, ...kept(7) },
+    events: { insert: event, ...kept(30) },
     idempotency: {
       insert: (at) =>
         insert('idempotency', {
           ...{ customer_id: customerId, key_digest: digest(), fingerprint: 'k.x', answer: Buffer.of(1) },
           ...{ request_id: 'req_x', created_at: at },
         }),
-      keptMs: DAY_MS,
-      goneMs: DAY_MS + 1,
+      ...kept(1),
     },
     // Used a moment ago, until it is 30 days old.
     sessions: { insert: (at) => session(at, now()), keptMs: 30 * DAY_MS - 1, goneMs: 30 * DAY_MS },
@@ -174,8 +173,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ server_id: serverId, hour: at, cpu_pct: 1, ram_mb: 1, disk_read_bps: 1, disk_write_bps: 1 },
           ...{ net_in_bps: 1, net_out_bps: 1 },
         }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
+      ...kept(30),
     },
     // The row of an hour, and of five hours, ends later than it starts.
     minuteMetrics: { insert: points(60), keptMs: 7 * HOUR_MS, goneMs: 7 * HOUR_MS + 1 },
@@ -192,14 +190,11 @@ export async function openRetentionRows(world: TestService) {
           },
           created_at: at,
         }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
+      ...kept(30),
     },
     availability: {
       insert: (at) =>
-        insert('availability', {
-          ...{ component: 'panel', day: at, measured_s: 1, lost_s: 0, maintenance_s: 0 },
-        }),
+        insert('availability', { component: 'panel', day: at, measured_s: 1, lost_s: 0, maintenance_s: 0 }),
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
@@ -209,8 +204,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(at), customer_id: customerId, subject_sealed: 'sealed', status: 'closed' },
           ...{ created_at: at, updated_at: at, closed_at: at },
         }),
-      keptMs: 365 * DAY_MS,
-      goneMs: 365 * DAY_MS + 1,
+      ...kept(365),
     },
     orderDrafts: {
       insert: (at) =>
@@ -233,8 +227,7 @@ export async function openRetentionRows(world: TestService) {
           },
           ...{ created_at: at, expires_at: at },
         }),
-      keptMs: 7 * DAY_MS,
-      goneMs: 7 * DAY_MS + 1,
+      ...kept(7),
     },
     usedChallenges: {
       insert: (at) => insert('used_challenges', { digest: digest(), expires_at: at }),
@@ -285,8 +278,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(new Date(at.getTime() - HOUR_MS)), starts_at: new Date(at.getTime() - HOUR_MS) },
           ends_at: at,
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...kept(90),
     },
     deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };

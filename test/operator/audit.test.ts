@@ -90,11 +90,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'tickets list': 'reads',
   'tickets show': 'reads',
   'tickets file': 'reads',
-  'tickets reply': {
-    args: () => [ticket, '--text', 'Hello.'],
-    audits: 'ticket.answer',
-    of: 'customer',
-  },
+  'tickets reply': { args: () => [ticket, '--text', 'Hi.'], audits: 'ticket.answer', of: 'customer' },
   'tickets note': 'staff log',
   'tickets assign': 'staff log',
   'tickets close': { args: () => [ticket], audits: 'ticket.close', of: 'customer' },

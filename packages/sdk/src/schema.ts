@@ -1992,7 +1992,7 @@ export interface components {
             messages: {
                 /**
                  * @description Opaque.
-                 * @example tmsg_aaaqk3m7qzb5x2l6v4t7n8wyja
+                 * @example tme_aaaqk3m7qzb5x2l6v4t7n8wyja
                  */
                 id: string;
                 /** @enum {string} */

@@ -42,7 +42,7 @@ function addQueries(tickets: Command, { resources, terminal }: OperatorContext):
     .command('list')
     .addOption(new Option('--status <word>', 'Only this status').choices(TICKET_STATUSES))
     .option('--customer <email>', 'Only tickets of this customer')
-    .option('--assignee <email>', 'Only tickets of this person, or of nobody')
+    .option('--assignee <email>', 'Only tickets of this person, or none')
     .addOption(new Option('--order <word>', 'Order by age').choices(['newest', 'oldest']).default('newest'))
     .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
     .description('List tickets')
@@ -134,7 +134,7 @@ function addChanges(tickets: Command, context: OperatorContext): void {
   tickets
     .command('assign')
     .argument('<id>', ID)
-    .argument('[assignee]', 'Email address of a person; without one, nobody has the ticket')
+    .argument('[assignee]', 'Email address of a person; without one, no one has it')
     .description('Assign a ticket to a person')
     .action((id: string, assignee = '') =>
       change(context, 'tickets.assign', id, (service) => assignTicket(service, id, assignee)),

@@ -90,13 +90,12 @@ function textField(fields: Fields, label: string, hint?: string): Html {
   });
 }
 
-export function ticketView({
-  ticket,
-  forms,
-}: {
+interface TicketPage {
   readonly ticket: Ticket;
   readonly forms: FormContext;
-}): View {
+}
+
+export function ticketView({ ticket, forms }: TicketPage): View {
   const path = resourcePath(PANEL_PATHS.support, ticket.id);
   const messages = ticket.messages.map((each) => ({
     ...each,
@@ -134,17 +133,12 @@ ${
   };
 }
 
-export function attachView({
-  ticket,
-  forms,
-}: {
-  readonly ticket: Ticket;
-  readonly forms: FormContext;
-}): View {
+export function attachView({ ticket, forms }: TicketPage): View {
   const fields = new Fields(forms, 'attach');
   const id = fields.id('file');
   const bad = fields.problem('file') !== null && ' bad';
-  const hint = `A PNG or JPEG image, or a plain text file, of at most ${LIMITS.ticketFileMaxBytes / 1024} KiB.`;
+  const maxKib = LIMITS.ticketFileMaxBytes / 1024;
+  const hint = `A PNG or JPEG image, or a plain text file, of at most ${maxKib} KiB.`;
   return {
     title: 'Attach a file',
     section: 'support',
@@ -160,7 +154,8 @@ export function attachView({
         hint: 'As we see it: screenshot.png. Optional.',
       })}
 <div class="field${bad}"><label for="${id}">File</label>
-<input type="file" id="${id}" name="file" required accept="image/png,image/jpeg,text/plain"${fields.describedBy('file', hint)}>
+<input type="file" id="${id}" name="file" required
+accept="image/png,image/jpeg,text/plain"${fields.describedBy('file', hint)}>
 ${fields.notes('file', hint)}</div>
 <button>Attach file</button>`,
     ),

@@ -55,7 +55,7 @@ export function staffTicketView(data: {
     body: html`${detailList([
       ['ID', html`<code class="copy" data-copy>${ticket.id}</code>`],
       ['Customer', customerLink(ticket.customer)],
-      ['Assigned to', ticket.assignee ?? 'nobody'],
+      ['Assigned to', ticket.assignee ?? 'no one'],
       ['Opened', time(ticket.created_at)],
       ['Closed', ticket.closed_at && time(ticket.closed_at)],
     ])}
@@ -64,8 +64,8 @@ ${
   acts.length > 0 &&
   section(
     'Actions',
-    html`${acts.map((act) => roomForm(forms, act, data.hasDraft && act.name === 'tickets.reply'))}
-${links.length > 0 && html`<p>Begin with a canned answer:</p>\n<ul>${links}</ul>`}`,
+    html`${links.length > 0 && html`<p>Begin with a canned answer:</p>\n<ul>${links}</ul>`}
+${acts.map((act) => roomForm(forms, act, data.hasDraft && act.name === 'tickets.reply'))}`,
     'actions',
   )
 }`,

@@ -36,7 +36,7 @@ export const TicketFile = Type.Object({
 });
 
 export const TicketMessage = Type.Object({
-  id: Id('tmsg_'),
+  id: Id('tme_'),
   author: oneOf(['customer', 'staff'] as const),
   text: Type.String({ description: 'Plain text.' }),
   files: Type.Array(TicketFile, { description: 'Attached in the panel, where you can also download them.' }),

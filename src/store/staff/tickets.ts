@@ -48,7 +48,7 @@ export async function findStaffTicket(sql: Sql, id: string): Promise<StaffTicket
   return await sql.row<StaffTicketRow>(`${SELECT} where t.id = $1`, [id]);
 }
 
-/** Null: nobody. */
+/** Null: no one. */
 export async function assignTicket(tx: Sql, id: string, staffId: string | null): Promise<void> {
   await tx.run('update tickets set assignee_id = $2 where id = $1', [id, staffId]);
 }

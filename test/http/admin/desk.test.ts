@@ -89,7 +89,7 @@ describe('tickets in the console', () => {
       return (body.data as { id: string }[]).map(({ id }) => id);
     };
     assert.deepEqual(await list(`assignee=${support.email}`), [ids[0]]);
-    assert.deepEqual((await list('assignee=nobody')).slice(0, 2), [third, ids[1]]);
+    assert.deepEqual((await list('assignee=none')).slice(0, 2), [third, ids[1]]);
     const mine = await list(`customer=${customer.email}&status=open&order=oldest`);
     assert.deepEqual(mine.slice(-2), ids);
     assert.deepEqual(await list(`before=${ids[1]}&order=oldest`), [third]);
@@ -132,7 +132,7 @@ describe('tickets in the console', () => {
     assert.equal((await world.api(support.token, 'GET', '/canned_answers/hello')).status, 404);
   });
 
-  it('a file of a customer is a download for staff, and for nobody else', async () => {
+  it('a file of a customer is a download for staff, and for no one else', async () => {
     const id = await open();
     const page = await panel.open(`/support/${id}/attach`);
     const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from('<script>')]);

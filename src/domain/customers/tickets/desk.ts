@@ -32,7 +32,7 @@ export interface TicketQuery {
   readonly status?: TicketStatus;
   /** An email address or an id. */
   readonly customer?: string;
-  /** A person, or `nobody`. */
+  /** A person, or `none`. */
   readonly assignee?: string;
   readonly order?: 'newest' | 'oldest';
   /** `tkt_…`: only those that follow it in the order. */
@@ -55,8 +55,8 @@ export async function listTicketsForStaff(
     ...(status && { status }),
     ...(afterId && { afterId }),
     ...(customer && { customerId: (await requireCustomer(db, customer)).id }),
-    ...(assignee === 'nobody' && { unassigned: true as const }),
-    ...(assignee && assignee !== 'nobody' && { assigneeId: (await requireStaff({ db }, assignee)).staffId }),
+    ...(assignee === 'none' && { unassigned: true as const }),
+    ...(assignee && assignee !== 'none' && { assigneeId: (await requireStaff({ db }, assignee)).staffId }),
   };
   const rows = await listStaffTickets(db, filter, { limit: limit + 1, oldestFirst: order === 'oldest' });
   return { tickets: rows.slice(0, limit).map((row) => toItem(service, row)), hasMore: rows.length > limit };
@@ -135,7 +135,7 @@ export async function noteTicket(
   return await readStaffTicket(service, shownId);
 }
 
-/** `assignee` is an email address or `stf_…`; empty: nobody. Fails with `not_found`. */
+/** `assignee` is an email address or `stf_…`; empty: no one. Fails with `not_found`. */
 export async function assignTicket(service: Deps, shownId: string, assignee: string): Promise<StaffTicket> {
   const person = assignee.trim() === '' ? null : await requireStaff(service, assignee);
   await changeByStaff(service, shownId, null, (tx, { id }) => assignRow(tx, id, person?.staffId ?? null));

@@ -11,7 +11,7 @@ import {
 } from '../../../store/customers/tickets.ts';
 import type { Service } from '../../context.ts';
 
-/** Removes control characters, which a terminal would obey. Fails with `invalid_request` if nothing is left. */
+/** Removes control characters, which a terminal would obey. Fails with `invalid_request` on empty text. */
 export function cleanText(text: string, field = 'text'): string {
   const clean = text
     .replace(/\r\n?/g, '\n')

@@ -41,9 +41,7 @@ const TICKET_ROUTES: readonly AdminRoute[] = [
       {
         status: Type.Optional(oneOf(TICKET_STATUSES)),
         customer: Type.Optional(NAME),
-        assignee: Type.Optional(
-          Type.String({ maxLength: 255, description: 'An email address, or `nobody`.' }),
-        ),
+        assignee: Type.Optional(Type.String({ maxLength: 255, description: 'An email address, or `none`.' })),
         order: Type.Optional(oneOf(['newest', 'oldest'] as const)),
         before: Type.Optional(Type.String()),
         limit: LIMIT,
@@ -100,7 +98,7 @@ const TICKET_ROUTES: readonly AdminRoute[] = [
     body: Type.Object(
       {
         assignee: Type.Optional(
-          Type.String({ maxLength: 255, description: 'The email address of a person. Empty: nobody.' }),
+          Type.String({ maxLength: 255, description: 'The email address of a person. Empty: no one.' }),
         ),
       },
       CLOSED,
