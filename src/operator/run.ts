@@ -14,6 +14,7 @@ import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
 import { addStatus } from './health/doctor.ts';
+import { addFigures } from './health/figures.ts';
 import { addIncidents } from './health/incidents.ts';
 import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
@@ -32,6 +33,7 @@ import { addWebhooks } from './webhooks.ts';
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[] = [
   addStatus,
+  addFigures,
   addStaff,
   addAudit,
   addDatabase,

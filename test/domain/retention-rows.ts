@@ -203,6 +203,11 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
+    figures: {
+      insert: (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 }),
+      keptMs: 400 * DAY_MS,
+      goneMs: 400 * DAY_MS + 1,
+    },
     orderDrafts: {
       insert: (at) =>
         insert('order_drafts', {

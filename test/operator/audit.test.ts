@@ -60,6 +60,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   migrate: 'reads',
   verify: 'reads',
   status: 'reads',
+  figures: 'reads',
+  capacity: 'reads',
   audit: 'reads',
   config: 'reads',
   'catalogue show': 'reads',

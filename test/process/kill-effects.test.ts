@@ -19,6 +19,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   beats: 'the heartbeat of a process',
   component_checks: 'the next measurement writes them again',
   control_plane_identities: 'the operator runs the command again',
+  figures: 'the next round counts the last hours again',
   findings: 'the reconciler writes them again',
   host_facts: 'the next round asks the hosts again',
   incident_updates: 'written in one commit with its incident',

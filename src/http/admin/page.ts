@@ -55,6 +55,19 @@ export interface SessionForm {
 
 export type ConsoleForm = OperationForm | SessionForm;
 
+/** A download, or a picture of a page. Only people who are signed in receive it. */
+export interface ConsoleFile {
+  readonly path: string;
+  readonly read: (context: ConsoleContext) => Promise<ConsoleFileContent>;
+}
+
+export interface ConsoleFileContent {
+  readonly type: string;
+  readonly content: string | Buffer;
+  /** The name to save it under; omitted: it is shown. */
+  readonly name?: string;
+}
+
 export interface ConsolePage {
   /** With parameters as `{id}`. */
   readonly path: string;

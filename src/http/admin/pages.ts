@@ -24,9 +24,17 @@ import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
-import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import type {
+  ConsoleContext,
+  ConsoleFile,
+  ConsoleForm,
+  ConsolePage,
+  ConsoleResult,
+  PageIds,
+} from './page.ts';
 import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
+import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
@@ -38,6 +46,7 @@ import { runAdmin } from './run.ts';
 
 export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...ACCESS_PAGES,
+  OVERVIEW_PAGE,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
   ...SERVER_PAGES,
@@ -45,6 +54,8 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...ROOM_PAGES,
   ...STAFF_PAGES,
 ];
+
+const CONSOLE_FILES: readonly ConsoleFile[] = OVERVIEW_FILES;
 
 const COOKIE = 'skerry_staff';
 const ONCE_BYTES = 16;
@@ -72,6 +83,7 @@ export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
     return sendView(visit, newForms(visit), errorPage(failure));
   });
   for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
+  for (const file of CONSOLE_FILES) registerFile(scope, edge, file);
   scope.setNotFoundHandler(async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     return sendView(visit, newForms(visit), errorPage(new Failure('not_found')));
@@ -93,6 +105,18 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
     } catch (error) {
       return await sendRefused(visit, page, error);
     }
+  });
+}
+
+const FILE_HEADERS = { 'content-security-policy': `default-src 'none'; sandbox` };
+
+function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile): void {
+  scope.get(file.path.replace(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    if (visit.staff === null) return redirectToSignIn(visit);
+    const { type, content, name } = await file.read(pageContext(visit, newForms(visit), null));
+    if (name !== undefined) reply.header('content-disposition', `attachment; filename="${name}"`);
+    return reply.headers(FILE_HEADERS).type(type).send(content);
   });
 }
 

@@ -13,8 +13,12 @@ export interface ConsoleView {
   readonly status?: HtmlValue;
   readonly facts?: readonly HtmlValue[];
   readonly body: Html;
+  /** Further scripts, which the page does without. */
+  readonly scripts?: readonly ConsoleScript[];
   readonly httpStatus?: number;
 }
+
+export type ConsoleScript = 'charts';
 
 export interface ConsoleFrame {
   readonly site: string;
@@ -23,7 +27,7 @@ export interface ConsoleFrame {
   readonly staff: { readonly name: string; readonly role: string } | null;
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: Readonly<Record<'style' | 'script', string>>;
+  readonly assets: Readonly<Record<'style' | 'script' | ConsoleScript, string>>;
 }
 
 export const CONSOLE_PATHS = {
@@ -86,6 +90,7 @@ export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
 <title>${view.title} · ${site} console</title>
 <link rel="stylesheet" href="${assets.style}">
 <script src="${assets.script}" defer></script>
+${view.scripts?.map((name) => html`<script src="${assets[name]}" defer></script>\n`)}
 </head>
 <body${staff && new Html(' class="inside"')} data-shortcuts="off">
 <a class="skip" href="#content">Skip to content</a>

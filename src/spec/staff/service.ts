@@ -2,6 +2,8 @@
 import { EVERYONE, manage, OWNER, read } from './roles.ts';
 
 export const SERVICE_OPERATIONS = {
+  'figures.get': read('figures', 'Show sales, revenue, and balances over time'),
+  'capacity.get': read('capacity', 'Show what each region has left'),
   'status.get': read('status', 'Show what is stuck, failing, or about to'),
   'audit.list': read('audit', 'List the audit log of all customers'),
   'staff.list': read('staff list', 'List staff'),
