@@ -13,6 +13,7 @@ import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { requireSameMode } from './domain/database-identity.ts';
 import { compareMarks } from './domain/topups/recovery.ts';
+import { createCarryOut } from './http/admin/approved.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
@@ -90,6 +91,7 @@ function createOperatorResources(): OperatorResources {
       return {
         service,
         consoleUrl: quiet.SKERRY_ADMIN_PORT === null ? null : consoleUrl(quiet, quiet.SKERRY_ADMIN_PORT),
+        carryOut: createCarryOut(service),
         inviter: createHostInviter(service),
         register: createHostRegistrar(service, simulation?.compute ?? null),
         ...endSimulatedHosts(simulation?.compute ?? null),

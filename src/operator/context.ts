@@ -1,6 +1,7 @@
 /** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
+import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
@@ -23,6 +24,8 @@ export interface OpenService {
   readonly register: RegisterHosts;
   /** The URL of the console; null if it is off. */
   readonly consoleUrl?: string | null;
+  /** Runs an act that was approved. */
+  readonly carryOut: CarryOut;
   /** Ends a simulated host. Absent where hosts are real. */
   readonly endSimulatedHost?: (name: string) => Promise<void>;
   /** Absent where no machine can join. */

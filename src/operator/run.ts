@@ -25,7 +25,8 @@ import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
 import { addRecover } from './recover.ts';
 import { addServers } from './servers.ts';
-import { addStaff } from './staff.ts';
+import { addApprovals } from './staff/approvals.ts';
+import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
@@ -35,6 +36,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addStatus,
   addFigures,
   addStaff,
+  addApprovals,
   addAudit,
   addDatabase,
   addCatalogue,

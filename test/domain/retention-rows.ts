@@ -132,6 +132,15 @@ export async function openRetentionRows(world: TestService) {
       goneMs: 1_095 * DAY_MS + 1,
     },
     // The person of these rows is kept.
+    approvals: {
+      insert: async (at) =>
+        insert('approval_requests', {
+          ...{ id: newId(at), staff_id: await person(null), operation: 'customers.credit' },
+          ...{ params: {}, body: {}, created_at: at, expires_at: at },
+        }),
+      keptMs: 1_095 * DAY_MS,
+      goneMs: 1_095 * DAY_MS + 1,
+    },
     staffSessions: {
       insert: async (at) =>
         insert('staff_sessions', {

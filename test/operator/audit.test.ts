@@ -84,6 +84,14 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'staff tokens revoke': 'staff log',
   'staff end-sessions': 'staff log',
   'staff disable': 'staff log',
+  'approvals list': 'reads',
+  'approvals show': 'reads',
+  'approvals rules': 'reads',
+  'approvals rule': 'reads',
+  'approvals approve': 'staff log',
+  'approvals refuse': 'staff log',
+  'approvals set-rule': 'staff log',
+  'approvals remove-rule': 'staff log',
   'staff list': 'reads',
   'staff show': 'reads',
   'staff log': 'reads',
@@ -222,6 +230,7 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
     service: async () => ({
       service: serviceFor(argv, service),
       register: async () => undefined,
+      carryOut: async () => undefined,
       inviter: {
         create: async () => ({ code: 'x', controlPlane: 'x', waitForHost: async () => CERTIFICATE }),
       },

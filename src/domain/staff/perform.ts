@@ -22,6 +22,8 @@ export async function performAct<Result>(
   actor: StaffActor,
   act: StaffAct,
   verb: () => Promise<Result>,
+  /** Returns what to answer if the act must wait for another person. */
+  hold?: () => Promise<Result | null>,
 ): Promise<Result> {
   const { changes, needsReason } = STAFF_OPERATIONS[act.operation];
   if (!mayPerform(actor.role, act.operation)) {
@@ -32,7 +34,8 @@ export async function performAct<Result>(
   if (needsReason) requireReason(act.reason);
   const entry = logEntry(service, actor, act, 'started');
   if (!(await insertStaffLog(service.db, entry))) refuseRepeated();
-  return await complete(service, entry.id, () => translate(verb));
+  const held = hold && (await complete(service, entry.id, () => translate(hold), 'requested'));
+  return held ?? (await complete(service, entry.id, () => translate(verb)));
 }
 
 /** Records a command on the machine, where no one signs in. */
@@ -51,13 +54,20 @@ export async function recordCommand<Result>(
 }
 
 /** Runs the act, and completes its entry. Failing to complete it does not undo the act. */
-async function complete<Result>(service: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
+async function complete<Result>(
+  service: Deps,
+  id: string,
+  verb: () => Promise<Result>,
+  done: 'ok' | 'requested' = 'ok',
+): Promise<Result> {
   const [outcome] = await Promise.allSettled([verb()]);
   const error: unknown = outcome.status === 'rejected' ? outcome.reason : null;
   const isRefused = error instanceof Failure || error instanceof OperatorError;
   const code = error instanceof Failure ? error.code : isRefused ? 'bad_request' : 'internal';
-  const result = outcome.status === 'fulfilled' ? 'ok' : 'error';
-  const entry = { id, result, fault: result === 'ok' ? null : code, mayRepeat: isRefused } as const;
+  const isNothing = outcome.status === 'fulfilled' && done === 'requested' && outcome.value === null;
+  if (isNothing) return outcome.value;
+  const result = outcome.status === 'fulfilled' ? done : 'error';
+  const entry = { id, result, fault: result === 'error' ? code : null, mayRepeat: isRefused } as const;
   await completeStaffLog(service.db, entry).catch((failed: unknown) =>
     service.log.error({ err: failed, entry: formatId('staffLog', id) }, 'staff log entry not completed'),
   );

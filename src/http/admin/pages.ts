@@ -24,6 +24,7 @@ import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
+import { isApproval } from './approved.ts';
 import type {
   ConsoleContext,
   ConsoleFile,
@@ -166,6 +167,8 @@ async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<Con
     body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
     submission: submissionOf(body),
   });
+  const isHeld = isApproval(answer) && !form.operation.startsWith('approvals.');
+  if (isHeld) return { to: pathOf(request), notice: 'requested' };
   return form.done((answer ?? {}) as never, params);
 }
 

@@ -1,5 +1,6 @@
 /** Runs an operation of staff: validates its input, and performs it under the person's role. */
 import { type TObject, Type } from 'typebox';
+import { holdForApproval } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
 import { findTarget as findNamed, type TargetKind } from '../../domain/staff/target.ts';
@@ -66,7 +67,7 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  { service }: AdminEdge,
+  { service, carryOut }: Pick<AdminEdge, 'service' | 'carryOut'>,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
@@ -83,15 +84,18 @@ export async function runAdmin(
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
-  return await performAct(service, actor, act, async () => {
+  const { params } = input;
+  const check = () => {
     const items = route.method === 'GET' ? [] : checkBody(sent);
     if (items.length > 0) invalidRequest(items);
-    return await route.run({
-      service,
-      actor,
-      params: input.params,
-      query,
-      body: sent,
-    });
-  });
+  };
+  const run = async () => {
+    check();
+    return await route.run({ service, carryOut, actor, params, query, body: sent });
+  };
+  const hold = async () => {
+    check();
+    return await holdForApproval(service, actor, act, { params, body: { ...sent } });
+  };
+  return await performAct<object | undefined>(service, actor, act, run, hold);
 }

@@ -38,6 +38,8 @@ export const CONSOLE_PATHS = {
   topups: '/topups',
   audit: '/audit',
   staff: '/staff',
+  approvals: '/approvals',
+  approvalRules: '/approval_rules',
   log: '/log',
   tokens: '/tokens',
   signIn: '/sign-in',
@@ -54,6 +56,8 @@ const SECTION_NAMES = {
   hosts: 'Hosts',
   topups: 'Top-ups',
   audit: 'Audit log',
+  approvals: 'Approvals',
+  approvalRules: 'Approval rules',
   staff: 'Staff',
   log: 'Staff log',
   tokens: 'API tokens',
@@ -67,6 +71,8 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   hosts: 'firewall',
   topups: 'billing',
   audit: 'docs',
+  approvals: 'keys',
+  approvalRules: 'log',
   staff: 'staff',
   log: 'log',
   tokens: 'keys',
@@ -75,7 +81,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
   ['Records', ['audit', 'log']],
-  ['Access', ['staff', 'tokens']],
+  ['Access', ['approvals', 'approvalRules', 'staff', 'tokens']],
 ];
 
 export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {

@@ -1,6 +1,9 @@
 /** Confirmations after an act of staff, by the key in the page's URL. An unknown key shows nothing. */
 const NOTICES = {
   saved: 'Saved.',
+  requested: 'Sent for approval. Another person must approve it before anything changes.',
+  approved: 'Approved and carried out.',
+  refused: 'The request was refused.',
   frozen: 'The account is frozen. Its servers keep running.',
   unfrozen: 'The account is no longer frozen.',
   credited: 'The balance was credited.',

@@ -62,6 +62,9 @@ export const STAFF_LIMITS = {
   personFailuresPerHour: 100,
   reasonMaxChars: 500,
   nameMaxChars: 80,
+  /** Requests of one person that wait for another, and for how long. */
+  approvalsMax: 50,
+  approvalHours: 72,
   membersMax: 500,
   logRetentionDays: 1_095,
   pageSize: 50,

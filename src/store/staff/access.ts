@@ -53,6 +53,18 @@ export async function deleteStaffSession(tx: Sql, id: string): Promise<void> {
   await tx.run('delete from staff_sessions where id = $1', [id]);
 }
 
+/** Finds a person with access. */
+export async function findStaffIdentity(
+  tx: Sql,
+  id: string,
+): Promise<Pick<StaffIdentityRow, 'staff_id' | 'email' | 'name' | 'role'> | undefined> {
+  return await tx.row(
+    `select id as staff_id, email, name, role from staff
+      where id = $1 and disabled_at is null and password_hash is not null`,
+    [id],
+  );
+}
+
 /** Deletes the sessions and the API tokens of a person. Returns how many there were. */
 export async function deleteStaffAccess(
   tx: Sql,

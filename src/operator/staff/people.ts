@@ -1,6 +1,6 @@
 /** `staff`: the people who may use the console. */
 import { type Command, Option } from 'commander';
-import { readStaffLog } from '../domain/staff/log.ts';
+import { readStaffLog } from '../../domain/staff/log.ts';
 import {
   changeRole,
   endAccess,
@@ -9,13 +9,13 @@ import {
   listStaff,
   readStaff,
   requireStaff,
-} from '../domain/staff/people.ts';
-import { recordCommand } from '../domain/staff/perform.ts';
-import { createStaffToken, listStaffTokens, revokeStaffToken } from '../domain/staff/tokens.ts';
-import { STAFF_LIMITS, STAFF_ROLES } from '../spec/staff/roles.ts';
-import type { OperatorContext } from './context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
-import { parsePositiveInt } from './options.ts';
+} from '../../domain/staff/people.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { createStaffToken, listStaffTokens, revokeStaffToken } from '../../domain/staff/tokens.ts';
+import { STAFF_LIMITS, STAFF_ROLES } from '../../spec/staff/roles.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList, formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import { parsePositiveInt } from '../options.ts';
 
 const NAME = 'Email address, or stf_…';
 const LIMIT = 100;
