@@ -10,6 +10,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_marks: 'the next comparison writes them again',
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
   approval_requests: 'written in one commit; an interrupted act stays approved',
+  staff_passkeys: 'written in one commit with the used challenge',
   approval_rules: 'written in one statement',
   attempt_buckets: 'a bucket refills',
   attempt_keys: 'the next attempt writes a new one',

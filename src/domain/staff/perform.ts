@@ -5,7 +5,12 @@
 import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
 import { formatId, newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { mayPerform, STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
+import {
+  mayPerform,
+  STAFF_OPERATIONS,
+  type StaffAccountAct,
+  type StaffOperation,
+} from '../../spec/staff/operations.ts';
 import { ROLE_NAMES, STAFF_LIMITS, type StaffRole } from '../../spec/staff/roles.ts';
 import { completeStaffLog, insertStaffLog, type NewStaffLogEntry } from '../../store/staff/log.ts';
 import type { Service } from '../context.ts';
@@ -36,6 +41,22 @@ export async function performAct<Result>(
   if (!(await insertStaffLog(service.db, entry))) refuseRepeated();
   const held = hold && (await complete(service, entry.id, () => translate(hold), 'requested'));
   return held ?? (await complete(service, entry.id, () => translate(verb)));
+}
+
+/** Records what a person changed about their own account. */
+export async function recordOwnAct<Result>(
+  service: Deps,
+  actor: StaffActor,
+  operation: StaffAccountAct,
+  verb: () => Promise<Result>,
+): Promise<Result> {
+  const now = service.clock.now();
+  const id = newId(now);
+  const target = formatId('staff', actor.staffId);
+  const about = { id, staffId: actor.staffId, surface: actor.surface, operation, target, now };
+  const none = { reason: null, details: null, submission: null };
+  await insertStaffLog(service.db, { ...about, ...none, result: 'started', requestId: actor.requestId });
+  return await complete(service, id, verb);
 }
 
 /** Records a command on the machine, where no one signs in. */

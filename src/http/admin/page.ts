@@ -13,6 +13,8 @@ export interface ConsoleContext {
   readonly edge: AdminEdge;
   readonly params: PageIds;
   readonly query: Form;
+  /** The part of the cookie that every visitor has. */
+  readonly visitor: string;
   readonly forms: FormContext;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;

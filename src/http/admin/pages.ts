@@ -34,6 +34,7 @@ import type {
   PageIds,
 } from './page.ts';
 import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
+import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
@@ -54,6 +55,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...TOPUP_PAGES,
   ...ROOM_PAGES,
   ...STAFF_PAGES,
+  ACCOUNT_PAGE,
 ];
 
 const CONSOLE_FILES: readonly ConsoleFile[] = OVERVIEW_FILES;
@@ -227,6 +229,7 @@ function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['sh
     edge,
     params: request.params as PageIds,
     query: queryOf(request),
+    visitor: visit.visitor,
     forms,
     shown,
     staff: requireStaff,

@@ -18,7 +18,7 @@ export interface ConsoleView {
   readonly httpStatus?: number;
 }
 
-export type ConsoleScript = 'charts';
+export type ConsoleScript = 'charts' | 'passkeys';
 
 export interface ConsoleFrame {
   readonly site: string;
@@ -42,6 +42,7 @@ export const CONSOLE_PATHS = {
   approvalRules: '/approval_rules',
   log: '/log',
   tokens: '/tokens',
+  account: '/account',
   signIn: '/sign-in',
   signOut: '/sign-out',
   join: '/join',
@@ -61,6 +62,7 @@ const SECTION_NAMES = {
   staff: 'Staff',
   log: 'Staff log',
   tokens: 'API tokens',
+  account: 'Your account',
 } as const;
 
 /** Most icons are those of the customers' panel. */
@@ -76,12 +78,13 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   staff: 'staff',
   log: 'log',
   tokens: 'keys',
+  account: 'account',
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
   ['Records', ['audit', 'log']],
-  ['Access', ['approvals', 'approvalRules', 'staff', 'tokens']],
+  ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];
 
 export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {

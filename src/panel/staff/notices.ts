@@ -19,6 +19,9 @@ const NOTICES = {
   disabled: 'The person no longer has access.',
   sessions_ended: 'The sessions of the person ended.',
   token_revoked: 'The API token no longer works.',
+  password_changed: 'Your password changed. Your other sessions ended.',
+  passkey_added: 'The passkey was added. You can sign in with it.',
+  passkey_removed: 'The passkey no longer works.',
   signed_out: 'You are signed out.',
   session_over: 'Your session ended, so nothing was changed. Sign in to continue.',
 } as const;

@@ -19,6 +19,14 @@ export type StaffOperation = keyof typeof STAFF_OPERATIONS;
 
 export const STAFF_OPERATION_IDS = Object.keys(STAFF_OPERATIONS) as StaffOperation[];
 
+/** What people change about their own account: in the console only, with what they know and have. */
+export const STAFF_ACCOUNT_ACTS = [
+  'staff_account.change_password',
+  'staff_account.add_passkey',
+  'staff_account.remove_passkey',
+] as const;
+export type StaffAccountAct = (typeof STAFF_ACCOUNT_ACTS)[number];
+
 export function mayPerform(role: StaffRole, operation: StaffOperation): boolean {
   return (STAFF_OPERATIONS[operation].roles as readonly StaffRole[]).includes(role);
 }

@@ -55,6 +55,7 @@ export const STAFF_LIMITS = {
   sessionMaxHours: 12,
   sessionsMax: 10,
   tokensMax: 20,
+  passkeysMax: 10,
   tokenMaxDays: 365,
   /** Failed sign-ins per hour: of one person from one address, of one address, and of one person. */
   failuresPerHour: 10,
