@@ -199,12 +199,19 @@ function cutoffs(now: Date): StaffSessionCutoffs {
   };
 }
 
-/** Returns who has the cookie with this digest; null: no one, or the session ended. */
-export async function identifyStaff(service: Deps, cookieDigest: Buffer): Promise<StaffIdentity | null> {
+/**
+ * Returns who has the cookie with this digest; null: no one, or the session ended. `isUse` false: a page that
+ * is left open does not keep the session.
+ */
+export async function identifyStaff(
+  service: Deps,
+  cookieDigest: Buffer,
+  { isUse = true }: { readonly isUse?: boolean } = {},
+): Promise<StaffIdentity | null> {
   const now = service.clock.now();
   const row = await findStaffSession(service.db, cookieDigest, cutoffs(now));
   if (!row?.session_id) return null;
-  if (isStale(row, now)) await touchStaffSession(service.db, row.session_id, now);
+  if (isUse && isStale(row, now)) await touchStaffSession(service.db, row.session_id, now);
   return toIdentity(row);
 }
 

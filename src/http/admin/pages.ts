@@ -126,11 +126,18 @@ function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile
 async function readVisit(edge: AdminEdge, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
   const { service } = edge;
   const cookie = readCookie(service.keys, request.cookies[COOKIE]);
-  const identity = cookie?.sessionDigest ? await identifyStaff(service, cookie.sessionDigest) : null;
+  const identity = cookie?.sessionDigest
+    ? await identifyStaff(service, cookie.sessionDigest, { isUse: !isUpdate(request) })
+    : null;
   const visitor = cookie?.visitor ?? newVisitorCookie(service.keys);
   if (!cookie) setCookie(edge, reply, visitor);
   const staff = identity && { ...identity, surface: 'console' as const, requestId: request.id };
   return { edge, request, reply, visitor, staff };
+}
+
+/** A script fetches the page again, and no person. */
+function isUpdate({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-dest'] === 'empty';
 }
 
 /** Strict: no link or form of another site carries it. */
@@ -275,6 +282,8 @@ function sendView(
     staff: staff && { name: staff.name, role: ROLE_NAMES[staff.role] },
     notice: consoleNotice(notice),
     forms,
+    // The answer of a form has errors or secrets, which an update would remove.
+    url: request.method === 'GET' ? request.url : null,
     assets: assetsOf(edge.settings.site),
   };
   return reply

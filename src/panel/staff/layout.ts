@@ -13,12 +13,14 @@ export interface ConsoleView {
   readonly status?: HtmlValue;
   readonly facts?: readonly HtmlValue[];
   readonly body: Html;
+  /** The seconds after which scripts fetch the page again, and replace its parts. */
+  readonly updatesEveryS?: number;
   /** Further scripts, which the page does without. */
   readonly scripts?: readonly ConsoleScript[];
   readonly httpStatus?: number;
 }
 
-export type ConsoleScript = 'charts' | 'passkeys';
+export type ConsoleScript = 'charts' | 'passkeys' | 'live';
 
 export interface ConsoleFrame {
   readonly site: string;
@@ -27,6 +29,8 @@ export interface ConsoleFrame {
   readonly staff: { readonly name: string; readonly role: string } | null;
   readonly notice: string | null;
   readonly forms: FormContext;
+  /** The URL of the page, to fetch it again; null: it stays as it is. */
+  readonly url: string | null;
   readonly assets: Readonly<Record<'style' | 'script' | ConsoleScript, string>>;
 }
 
@@ -98,7 +102,7 @@ export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
 <meta name="robots" content="noindex">
 <title>${view.title} · ${site} console</title>
 <link rel="stylesheet" href="${assets.style}">
-<script src="${assets.script}" defer></script>
+${updateScript(view, frame)}<script src="${assets.script}" defer></script>
 ${view.scripts?.map((name) => html`<script src="${assets[name]}" defer></script>\n`)}
 </head>
 <body${staff && new Html(' class="inside"')} data-shortcuts="off">
@@ -119,6 +123,12 @@ ${view.body}
 </body>
 </html>
 `.text;
+}
+
+/** Runs first, to see the page before the other scripts add to it. */
+function updateScript({ updatesEveryS: seconds }: ConsoleView, { assets, url }: ConsoleFrame): Html | null {
+  if (seconds === undefined || url === null) return null;
+  return html`<script src="${assets.live}" defer data-url="${url}" data-values-every="${seconds}"></script>\n`;
 }
 
 /** A POST: what is searched for may be an IP address, which no URL has. */
@@ -164,7 +174,7 @@ function heading({ title, status, facts = [] }: ConsoleView): Html {
   const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
   if (!status && shown.length === 0) return html`<h1>${title}</h1>`;
   const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
-  return html`<header class="page-head"><div><h1>${title}</h1>
+  return html`<header class="page-head"><div data-part="head" data-announce="Status"><h1>${title}</h1>
 ${status}
 ${shown.length > 0 && list}</div></header>`;
 }

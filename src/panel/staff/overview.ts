@@ -5,7 +5,9 @@ import type { ChartTheme, LineChart } from '../charts/plot.ts';
 import { buttonLink, detailList, section, statusBadge, table, tabs } from '../parts/components.ts';
 import { formatGib, formatMemory, formatNumber, formatShare, usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
+import { part } from '../parts/live.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
+import { UPDATES_EVERY_S } from './parts.ts';
 
 export interface StatusFinding {
   readonly level: 'ok' | 'note' | 'warn' | 'fail';
@@ -111,10 +113,11 @@ export function overviewView(data: {
     status: failing > 0 ? statusBadge('failing', 'bad') : statusBadge('in service', 'good'),
     facts: [`${failing} failing`, `${warnings} to look at`],
     scripts: ['charts'],
-    body: html`${urgent}
-${section('Business', businessSection(figures))}
-${section('Capacity', capacityTable(capacity))}
-${others}`,
+    updatesEveryS: UPDATES_EVERY_S,
+    body: html`${part('urgent', urgent)}
+${part('business', section('Business', businessSection(figures)))}
+${part('capacity', section('Capacity', capacityTable(capacity)))}
+${part('others', others)}`,
   };
 }
 
