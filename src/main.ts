@@ -17,6 +17,7 @@ import { createCarryOut } from './http/admin/approved.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
+import type { Output } from './operator/format/output.ts';
 import { addDoctor } from './operator/health/doctor.ts';
 import { addHostCommands } from './operator/hosts/this-machine.ts';
 import { runOperator } from './operator/run.ts';
@@ -101,7 +102,7 @@ function createOperatorResources(): OperatorResources {
   };
 }
 
-function addServiceCommands(program: Command): void {
+function addServiceCommands(program: Command, output: Output): void {
   addServe(program, async ({ processes, role, child = false }) => {
     const print = (line: string) => void process.stdout.write(`${line}\n`);
     await serve(config(), { processes, roles: role, child, print, warn });
@@ -110,7 +111,7 @@ function addServiceCommands(program: Command): void {
   addHostCommands(program, createHostCommands(config, out), out);
   addDoctor(program, {
     resources: createOperatorResources(),
-    out,
+    output,
     progress: process.stderr.isTTY ? warn : null,
     examine,
   });

@@ -8,6 +8,7 @@ import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 import type { BackendCertificateRow } from '../store/inventory/backends.ts';
+import type { Output } from './format/output.ts';
 
 /** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
@@ -76,7 +77,7 @@ export interface Terminal {
 /** Passed to every command's `add…` function. */
 export interface OperatorContext {
   readonly resources: OperatorResources;
-  readonly terminal: Terminal;
+  readonly terminal: Output;
 }
 
 /** The command ran and reported a problem: the exit code is 1 and no further message is needed. */

@@ -1,7 +1,7 @@
 /** Tables, counts, and facts as the operator's commands print them. */
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
-import type { OperatorContext, Terminal } from '../context.ts';
+import type { OperatorContext } from '../context.ts';
 
 /** Formats rows as aligned columns. The first row is the heading. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {
@@ -48,15 +48,6 @@ export function formatFacts(rows: readonly (readonly [name: string, value: strin
   return formatTable(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
-/** Prints rows below their heading. */
-export function printTable(
-  { out }: Terminal,
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-): void {
-  for (const line of formatTable([heading, ...rows])) out(line);
-}
-
 /** Adds a command `list` without options, which prints a table. */
 export function addList(
   parent: Command,
@@ -73,6 +64,6 @@ export function addList(
     .description(list.about)
     .action(async () => {
       const { service } = await resources.service();
-      printTable(terminal, list.heading, await list.read(service));
+      terminal.table(list.heading, await list.read(service));
     });
 }

@@ -4,7 +4,7 @@ import { readCapacity } from '../../domain/staff/capacity.ts';
 import { figuresCsv, readFigures } from '../../domain/staff/figures.ts';
 import { FIGURE_PERIOD_NAMES, type FigurePeriod } from '../../spec/staff/figures.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, printTable } from '../format/table.ts';
+import { addList } from '../format/table.ts';
 
 export function addFigures(program: Command, context: OperatorContext): void {
   const { resources, terminal } = context;
@@ -21,7 +21,8 @@ export function addFigures(program: Command, context: OperatorContext): void {
         const amount = unit === 'usd' ? total?.toFixed(2) : total;
         return [part === null ? title : `  ${part}`, `${amount ?? 'not measured yet'}`, unit];
       });
-      printTable(terminal, ['figure', 'value', 'unit'], rows);
+      terminal.table(['figure', 'value', 'unit'], rows);
+      terminal.document(figures);
     });
   addList(program, context, {
     name: 'capacity',

@@ -9,7 +9,7 @@ import {
 import { approve, listApprovals, readApproval, refuseApproval } from '../../domain/staff/approvals.ts';
 import { recordCommand } from '../../domain/staff/perform.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import { addList, formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 100;
@@ -37,7 +37,8 @@ function addRequests(approvals: Command, { resources, terminal }: OperatorContex
         row.state,
         row.reason ?? '',
       ]);
-      printTable(terminal, ['id', 'operation', 'target', 'requested by', 'state', 'reason'], cells);
+      terminal.table(['id', 'operation', 'target', 'requested by', 'state', 'reason'], cells);
+      terminal.document(rows);
       if (hasMore) terminal.err(formatMoreHint(rows.length, 'approval'));
     });
   approvals
@@ -46,9 +47,11 @@ function addRequests(approvals: Command, { resources, terminal }: OperatorContex
     .description('Show an act that waits for a second person')
     .action(async (id: string) => {
       const { service } = await resources.service();
-      const { object: _, details, ...facts } = await readApproval(service, id);
+      const approval = await readApproval(service, id);
+      const { object: _, details, ...facts } = approval;
       const rows = Object.entries({ ...facts, input: JSON.stringify(details) });
-      for (const line of formatFacts(rows)) terminal.out(line);
+      terminal.facts(rows);
+      terminal.document(approval);
     });
 }
 
