@@ -23,7 +23,8 @@ import { addMaintenance } from './maintenance.ts';
 import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
 import { addRecover } from './recover.ts';
-import { addServers } from './servers.ts';
+import { addOperations } from './servers/operations.ts';
+import { addServers } from './servers/servers.ts';
 import { addStaff } from './staff.ts';
 import { addSwitch } from './switch.ts';
 import { addTopups } from './topups.ts';
@@ -43,6 +44,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDns,
   addCustomers,
   addServers,
+  addOperations,
   addDedicated,
   addTopups,
   addChain,

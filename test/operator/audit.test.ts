@@ -11,6 +11,8 @@ import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
 import { CERTIFICATE, editedCatalogue, poolFile, serviceFor } from './command-inputs.ts';
 
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+
 let world: World;
 let customer: SessionClient;
 let departing: SessionClient;
@@ -18,6 +20,7 @@ let serverId: string;
 let withheld: readonly string[];
 let address: string;
 let webhookId: string;
+let keyId: string;
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
@@ -33,6 +36,7 @@ before(async () => {
   serverId = server.id;
   webhookId = (await api.post('/webhooks', { url: 'https://example.com', events: ['token.created'] })).body
     .id;
+  keyId = (await api.post('/ssh-keys', { name: 'key', public_key: PUBLIC_KEY })).body.id;
   const { db } = world.opened;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
@@ -143,6 +147,13 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'customers delete': { args: () => [departing.email, '--yes'], audits: 'customer.delete', of: 'customer' },
   'servers list': 'reads',
   'servers show': 'reads',
+  'servers power': { args: () => [serverId, 'reboot'], audits: 'server.reboot', of: 'customer' },
+  'servers rescue': { args: () => [serverId], audits: 'server.rescue', of: 'customer' },
+  'servers console': { args: () => [serverId], audits: 'server.open_console', of: 'customer' },
+  'operations list': 'reads',
+  'operations show': 'reads',
+  'operations retry': 'staff log',
+  'operations give-up': 'staff log',
   'servers freeze': {
     args: () => [serverId, '--reason', 'Report 7'],
     audits: 'server.freeze',
@@ -155,7 +166,18 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
     of: 'customer',
   },
   'servers move': { args: () => [serverId], audits: 'server.request_move', of: 'customer' },
+  'servers resize': {
+    args: () => [serverId, '--plan', 's2', '--max-usd', '100', '--restart', '--disk'],
+    audits: 'server.resize',
+    of: 'customer',
+  },
+  'servers rebuild': {
+    args: () => [serverId, '--ssh-key', keyId, '--yes'],
+    audits: 'server.rebuild',
+    of: 'customer',
+  },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
+  'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups list': 'reads',
   'topups show': 'reads',
   'topups held': 'reads',

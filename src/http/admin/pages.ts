@@ -28,7 +28,6 @@ import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds }
 import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { RECORD_PAGES } from './pages/records.ts';
-import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { TOPUP_PAGES } from './pages/topups.ts';
 import { ROOM_PAGES } from './rooms.ts';
@@ -40,7 +39,6 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...ACCESS_PAGES,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
-  ...SERVER_PAGES,
   ...TOPUP_PAGES,
   ...ROOM_PAGES,
   ...STAFF_PAGES,

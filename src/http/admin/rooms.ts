@@ -2,5 +2,11 @@
 import type { ConsolePage } from './page.ts';
 import { roomPages } from './room.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { OPERATIONS_ROOM } from './rooms/operations.ts';
+import { SERVERS_ROOM } from './rooms/servers.ts';
 
-export const ROOM_PAGES: readonly ConsolePage[] = [...roomPages(HOSTS_ROOM)];
+export const ROOM_PAGES: readonly ConsolePage[] = [
+  ...roomPages(SERVERS_ROOM),
+  ...roomPages(OPERATIONS_ROOM),
+  ...roomPages(HOSTS_ROOM),
+];

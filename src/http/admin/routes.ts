@@ -3,6 +3,7 @@ import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -12,6 +13,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...SERVER_ROUTES,
+  ...OPERATION_ROUTES,
   ...HOST_ROUTES,
   ...TOPUP_ROUTES,
   ...STAFF_ROUTES,

@@ -48,6 +48,7 @@ function prepare(route: AdminRoute): Prepared {
 const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
+  operations: 'server',
   topups: 'topup',
   hosts: 'host',
   staff: 'staff',

@@ -1,9 +1,9 @@
-/** `hosts moves`, `servers move`, and what `hosts drain --move` prints while it waits. */
+/** `hosts moves`, and what `hosts drain --move` prints while it waits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import { describeMove } from '../../domain/servers/moves/describe.ts';
-import { moveEverythingOff, moveServer } from '../../domain/servers/moves/queue.ts';
+import { moveEverythingOff } from '../../domain/servers/moves/queue.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { countContents } from '../../store/inventory/placement.ts';
 import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
@@ -23,19 +23,6 @@ export function addHostMoves(hosts: Command, { resources, terminal }: OperatorCo
       const moves = await listMoves(service.db, { host: name ?? null, limit: MOVES_MAX });
       const heading = ['what', 'from', 'to', 'state', 'failed', 'last fault'];
       printTable(terminal, heading, moves.map(moveColumns));
-    });
-}
-
-export function addServerMove(servers: Command, { resources, terminal }: OperatorContext): void {
-  servers
-    .command('move')
-    .argument('<id>', 'srv_…')
-    .option('--to <host>', 'Only to this host of its region')
-    .description('Move a server to another host; it keeps running')
-    .action(async (id: string, { to }: { readonly to?: string }) => {
-      const { service } = await resources.service();
-      await moveServer(service, id, to ?? null);
-      terminal.out(`${id} is queued: see skerryd hosts moves`);
     });
 }
 

@@ -30,6 +30,7 @@ export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
   servers: '/servers',
+  operations: '/operations',
   hosts: '/hosts',
   topups: '/topups',
   audit: '/audit',
@@ -47,6 +48,7 @@ const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
   servers: 'Servers',
+  operations: 'Operations',
   hosts: 'Hosts',
   topups: 'Top-ups',
   audit: 'Audit log',
@@ -60,6 +62,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
   servers: 'servers',
+  operations: 'webhooks',
   hosts: 'firewall',
   topups: 'billing',
   audit: 'docs',
@@ -69,7 +72,8 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
+  ['Service', ['overview', 'customers', 'topups']],
+  ['Machines', ['servers', 'operations', 'hosts']],
   ['Records', ['audit', 'log']],
   ['Access', ['staff', 'tokens']],
 ];

@@ -6,10 +6,12 @@ import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { MACHINE_OPERATIONS } from './machines.ts';
 import { MONEY_OPERATIONS } from './money.ts';
 import type { StaffOperationRow, StaffRole } from './roles.ts';
+import { SERVER_OPERATIONS } from './servers.ts';
 import { SERVICE_OPERATIONS } from './service.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
+  ...SERVER_OPERATIONS,
   ...MACHINE_OPERATIONS,
   ...MONEY_OPERATIONS,
   ...SERVICE_OPERATIONS,
