@@ -67,7 +67,7 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  { service }: AdminEdge,
+  { service, hosts }: AdminEdge,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
@@ -76,11 +76,12 @@ export async function runAdmin(
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  const { reason, code: _, ...details } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const { reason, code: _, ...rest } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const kept = Object.entries(rest).filter(([name]) => !route.unlogged?.includes(name));
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
-    details,
+    details: Object.fromEntries(kept),
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
@@ -90,6 +91,7 @@ export async function runAdmin(
     return await route.run({
       service,
       actor,
+      hosts,
       params: input.params,
       query,
       body: sent,

@@ -12,6 +12,7 @@ interface FieldSchema extends TSchema {
   readonly const?: string;
   readonly title?: string;
   readonly description?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: string;
 }
@@ -63,14 +64,15 @@ function labelOf(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Reads the fields as the schema has them. An empty optional field is left out. */
+/** Reads the fields as the schema has them. An empty optional field is left out, unless `minLength` is 0. */
 export function readBody(operation: StaffOperation, form: Form): object {
   const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
   const body: Record<string, unknown> = {};
-  for (const [name, { type }] of schemaOf(operation)) {
+  for (const [name, { type, minLength }] of schemaOf(operation)) {
     const text = field(form, name);
     if (type === 'boolean') body[name] = form.has(name);
-    else if (text !== '' || required.has(name)) body[name] = readValue(type, text);
+    else if (text !== '' || required.has(name) || (minLength === 0 && form.has(name)))
+      body[name] = readValue(type, text);
   }
   return body;
 }

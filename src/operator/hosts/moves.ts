@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import { describeMove } from '../../domain/servers/moves/describe.ts';
 import { moveEverythingOff } from '../../domain/servers/moves/queue.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { countContents } from '../../store/inventory/placement.ts';
 import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
@@ -33,7 +34,9 @@ export async function moveEverythingAway(
   name: string,
   options: { readonly atOnce: number; readonly wait: boolean },
 ): Promise<void> {
-  await moveEverythingOff(service, name, options.atOnce);
+  await recordCommandOn(service, 'hosts.move_all', { kind: 'host', name }, () =>
+    moveEverythingOff(service, name, options.atOnce),
+  );
   let shown = await readMoves(service, name);
   const count = formatContents(await countContents(service.db, name)) || 'nothing';
   out(`host ${name} is drained; ${count} to move, ${options.atOnce} at a time`);
