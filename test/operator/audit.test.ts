@@ -117,6 +117,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'images import': 'reads',
   'machines list': 'reads',
   'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
+  'machines remove': { args: () => ['m9'], audits: 'machine.remove' },
   'dedicated list': 'reads',
   'dedicated fulfil': {
     args: () => ['par-r1-2', '--customer', customer.email, '--image', 'debian-13'],

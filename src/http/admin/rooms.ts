@@ -2,6 +2,7 @@
 import type { ConsolePage } from './page.ts';
 import { roomPages } from './room.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { MACHINES_ROOM } from './rooms/machines.ts';
 import { OPERATIONS_ROOM } from './rooms/operations.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
 
@@ -9,4 +10,5 @@ export const ROOM_PAGES: readonly ConsolePage[] = [
   ...roomPages(SERVERS_ROOM),
   ...roomPages(OPERATIONS_ROOM),
   ...roomPages(HOSTS_ROOM),
+  ...roomPages(MACHINES_ROOM),
 ];

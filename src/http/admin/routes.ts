@@ -3,6 +3,7 @@ import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
@@ -15,6 +16,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVER_ROUTES,
   ...OPERATION_ROUTES,
   ...HOST_ROUTES,
+  ...MACHINE_ROUTES,
   ...TOPUP_ROUTES,
   ...STAFF_ROUTES,
 ];

@@ -51,6 +51,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
 };

@@ -32,6 +32,9 @@ export const CONSOLE_PATHS = {
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
+  machines: '/machines',
+  images: '/images',
+  addresses: '/addresses',
   topups: '/topups',
   audit: '/audit',
   staff: '/staff',
@@ -50,6 +53,9 @@ const SECTION_NAMES = {
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
+  machines: 'Dedicated',
+  images: 'Images',
+  addresses: 'Addresses',
   topups: 'Top-ups',
   audit: 'Audit log',
   staff: 'Staff',
@@ -64,6 +70,9 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
+  machines: 'volumes',
+  images: 'images',
+  addresses: 'search',
   topups: 'billing',
   audit: 'docs',
   staff: 'staff',
@@ -73,7 +82,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers', 'topups']],
-  ['Machines', ['servers', 'operations', 'hosts']],
+  ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
   ['Records', ['audit', 'log']],
   ['Access', ['staff', 'tokens']],
 ];
