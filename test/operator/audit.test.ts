@@ -113,6 +113,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'hosts lost': { args: () => ['h10', '--refund', '--yes'], audits: 'host.lose' },
   'hosts fenced': { args: () => ['h10'], audits: 'host.fence' },
   'images list': 'reads',
+  'images custom': 'reads',
   // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'images import': 'reads',
   'machines list': 'reads',
@@ -130,6 +131,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'dns zones': { args: () => ['--create', '--nameserver', 'ns1.example.org'], audits: 'dns.create_zones' },
   'dns publish': { args: () => [], audits: 'dns.publish' },
   'ips list': 'reads',
+  'ips show': 'reads',
   'ips add': { args: () => ['--region', 'par', '--block', '203.0.113.0/29'], audits: 'ips.add' },
   'ips block': { args: () => [address], audits: 'ips.block' },
   'ips unblock': { args: () => [address], audits: 'ips.unblock' },

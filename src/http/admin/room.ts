@@ -49,11 +49,23 @@ export interface Room<Item> {
   readonly columns: readonly Shown<Item>[];
   /** The label of a field that finds by anything: the query `search` of `list`. */
   readonly search?: string;
+  /** A field that finds something else, which the same page then shows. */
+  readonly lookup?: RoomLookup;
+  readonly links?: readonly (readonly [name: string, path: string])[];
   /** Of the query of `list`. The choices of an enumeration follow its schema. */
   readonly filters?: readonly (readonly [name: string, label: string])[];
   readonly creates?: readonly RoomAct<undefined>[];
   /** The page of one resource; undefined: the list shows all of it. */
   readonly item?: RoomItem<Item>;
+}
+
+export interface RoomLookup {
+  readonly label: string;
+  /** The query of the operation. It is in no URL of a page: it may be an IP address. */
+  readonly name: string;
+  readonly operation: StaffOperation;
+  /** Of the answer, as text. */
+  readonly details: readonly Shown<Readonly<Record<string, string>>>[];
 }
 
 export interface RoomItem<Item> {
@@ -81,6 +93,7 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     render: (context) => renderList(room, context),
     forms: {
       ...formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+      ...(room.lookup && { lookup: lookupForm(room.lookup) }),
       ...(room.search !== undefined && { search: { run: ({ read }, form) => find(room, read, form) } }),
     },
   };
@@ -96,6 +109,16 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
 
 function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {
   return room.item ? roomItemPath(room, room.item.id(answer as Item)) : room.path;
+}
+
+function lookupForm({ name, operation }: RoomLookup): ConsoleForm {
+  return {
+    run: async ({ read }, form) => {
+      const answer = await read<object>(operation, {}, { [name]: field(form, name).trim() });
+      const given = Object.entries(answer).filter(([, value]) => value !== null);
+      return { shown: Object.fromEntries(given.map(([key, value]) => [key, String(value)])) };
+    },
+  };
 }
 
 /** Leads to the only match, or to the list of them. An IP address has one at most, so no URL has one. */
@@ -147,7 +170,9 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
   const { data, next } = await readFiltered<Item & { id: string }>(context, room.list, filter, room.path);
   return roomListView<Item>({
     ...{ title: room.title, many: room.many, section: room.section, path: room.path, intro: room.intro },
-    ...{ filters, columns: room.columns, items: data, next, forms, shown: context.shown },
+    ...{ filters, columns: room.columns, items: data, next, forms, lookup: room.lookup },
+    ...{ links: room.links ?? [], shown: room.lookup ? null : context.shown },
+    found: room.lookup ? context.shown : null,
     search: room.search === undefined ? undefined : { label: room.search, value: search ?? '' },
     acts: shownActs(room.creates ?? [], undefined, context),
   });

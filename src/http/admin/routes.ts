@@ -8,6 +8,7 @@ import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
+import { STOCK_ROUTES } from './routes/stock.ts';
 import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
@@ -17,6 +18,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...OPERATION_ROUTES,
   ...HOST_ROUTES,
   ...MACHINE_ROUTES,
+  ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...STAFF_ROUTES,
 ];

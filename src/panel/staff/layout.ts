@@ -34,6 +34,7 @@ export const CONSOLE_PATHS = {
   hosts: '/hosts',
   machines: '/machines',
   images: '/images',
+  customImages: '/custom_images',
   addresses: '/addresses',
   topups: '/topups',
   audit: '/audit',

@@ -119,6 +119,8 @@ export function roomTable<Item>(
   });
 }
 
+type Found = Readonly<Record<string, string>>;
+
 export function roomListView<Item>(data: {
   readonly title: string;
   readonly many: string;
@@ -126,6 +128,12 @@ export function roomListView<Item>(data: {
   readonly path: string;
   readonly intro: string | undefined;
   readonly search: RoomSearch | undefined;
+  readonly links: readonly (readonly [name: string, path: string])[];
+  readonly lookup:
+    | { readonly label: string; readonly name: string; readonly details: readonly Shown<Found>[] }
+    | undefined;
+  /** Of the lookup. */
+  readonly found: Found | null;
   readonly shown: Readonly<Record<string, string>> | null;
   readonly filters: readonly RoomFilter[];
   readonly columns: readonly Shown<Item>[];
@@ -147,7 +155,9 @@ export function roomListView<Item>(data: {
     section: data.section,
     body: html`${shownOnce(data.shown)}
 ${data.intro && html`<p>${data.intro}</p>`}
-${data.search && searchForm(data.forms, data.search)}
+${linkButtons(data.links)}
+${data.search && searchForm(data.forms, 'search', 'search', data.search)}
+${data.lookup && lookupPart(data.forms, data.lookup, data.found)}
 ${filters.length > 0 && filterForm(data.path, fields)}
 ${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
 ${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}
@@ -155,13 +165,23 @@ ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }
 
-function searchForm(forms: FormContext, { label, value }: RoomSearch): Html {
-  const field = filterField('search', label, value);
-  return form(
-    forms,
-    { name: 'search', class: 'filters row' },
-    html`${field}<button class="plain">Find</button>`,
-  );
+function searchForm(forms: FormContext, name: string, input: string, { label, value }: RoomSearch): Html {
+  const content = html`${filterField(input, label, value)}<button class="plain">Find</button>`;
+  return form(forms, { name, class: 'filters row' }, content);
+}
+
+function lookupPart(
+  forms: FormContext,
+  { label, name, details }: { label: string; name: string; details: readonly Shown<Found>[] },
+  found: Found | null,
+): Html {
+  return html`${searchForm(forms, 'lookup', name, { label, value: '' })}
+${found && detailList(details.map((row) => [row.name, shownValue(row, found)]))}`;
+}
+
+function linkButtons(links: readonly (readonly [name: string, path: string])[]): Html | null {
+  if (links.length === 0) return null;
+  return html`<p class="page-actions">${links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `)}</p>`;
 }
 
 /** Secrets, such as a code, that only this page shows. */
@@ -187,15 +207,14 @@ export function roomItemView<Item>(data: {
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
 }): ConsoleView {
-  const { item, links } = data;
-  const buttons = links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `);
+  const { item } = data;
   return {
     title: data.title,
     section: data.section,
     breadcrumbs: [data.parent],
     ...(data.state && { status: shownValue(data.state, item) }),
     body: html`${shownOnce(data.shown)}
-${buttons.length > 0 && html`<p class="page-actions">${buttons}</p>`}
+${linkButtons(data.links)}
 ${detailList(data.details.map((row) => [row.name, shownValue(row, item)]))}
 ${data.tables.map((each) => itemTable(each, item))}
 ${

@@ -22,5 +22,13 @@ export const MACHINE_OPERATIONS = {
   'machines.fulfill': act('dedicated fulfil', 'Sell a dedicated machine to a customer', MACHINES),
   'machines.record_power': manage('dedicated off', 'Record that a machine is off or on', HOSTS),
   'machines.record_wipe': act('dedicated wipe', 'Record that a machine was wiped and tested', HOSTS),
+  'addresses.list': read('ips list', 'List the pool of addresses by region'),
+  'addresses.get': read('ips show', 'Show who has an address'),
+  'addresses.add': manage('ips add', 'Add a block of addresses to the pool', HOSTS),
+  'addresses.block': act('ips block', 'Stop assigning addresses', HOSTS),
+  'addresses.unblock': act('ips unblock', 'Return blocked addresses to the pool', HOSTS),
+  'dns.publish': manage('dns publish', 'Publish every reverse name again', HOSTS),
+  'images.list': read('images list', 'List the official images and their disks'),
+  'custom_images.list': read('images custom', 'List the images of customers'),
   'machines.put_on_sale': act('dedicated wipe', 'Put a wiped machine back on sale', HOSTS),
 } as const;
