@@ -9,9 +9,7 @@ import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
-import { CERTIFICATE, editedCatalogue, poolFile, serviceFor } from './command-inputs.ts';
-
-const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+import { CERTIFICATE, editedCatalogue, PUBLIC_KEY, poolFile, serviceFor } from './command-inputs.ts';
 
 let world: World;
 let customer: SessionClient;
@@ -21,6 +19,8 @@ let withheld: readonly string[];
 let address: string;
 let webhookId: string;
 let keyId: string;
+const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
+const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
@@ -169,16 +169,8 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
     of: 'customer',
   },
   'servers move': { args: () => [serverId], audits: 'server.request_move', of: 'customer' },
-  'servers resize': {
-    args: () => [serverId, '--plan', 's2', '--max-usd', '100', '--restart', '--disk'],
-    audits: 'server.resize',
-    of: 'customer',
-  },
-  'servers rebuild': {
-    args: () => [serverId, '--ssh-key', keyId, '--yes'],
-    audits: 'server.rebuild',
-    of: 'customer',
-  },
+  'servers resize': { args: () => [serverId, ...TO_S2], audits: 'server.resize', of: 'customer' },
+  'servers rebuild': { args: () => [serverId, ...NEW_DISK()], audits: 'server.rebuild', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
   'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups list': 'reads',

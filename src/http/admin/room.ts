@@ -24,7 +24,7 @@ export interface RoomAct<Item> {
   readonly title: string;
   readonly button: string;
   readonly isDangerous?: true;
-  /** What it does, in a sentence or two. */
+  /** Its effect, in a sentence or two. */
   readonly text?: string;
   /** Whether the form is offered for the resource. */
   readonly when?: (item: Item) => boolean;

@@ -35,7 +35,7 @@ export function addServerActs(servers: Command, { resources, terminal }: Operato
   addLosses(servers, terminal, act);
 }
 
-function addPower(servers: Command, { out }: Terminal, act: Act): void {
+function addPower(servers: Command, terminal: Terminal, act: Act): void {
   servers
     .command('power')
     .argument('<id>', 'srv_…')
@@ -43,7 +43,7 @@ function addPower(servers: Command, { out }: Terminal, act: Act): void {
     .description('Start, stop, or restart a server')
     .action(async (id: string, power: PowerAct) => {
       await act('servers.power', id, (service) => setServerPower(service, id, power));
-      out(`${id}: ${power} began`);
+      terminal.out(`${id}: ${power} began`);
     });
   servers
     .command('rescue')
@@ -51,18 +51,20 @@ function addPower(servers: Command, { out }: Terminal, act: Act): void {
     .description('Boot a server into the rescue system, until its next restart')
     .action(async (id: string) => {
       const { rescue } = await act('servers.rescue', id, (service) => rescueForOperator(service, id));
-      out(`${id}: rescue system begins; sign in as ${rescue.username} with ${rescue.password}`);
+      terminal.out(`${id}: rescue system begins; sign in as ${rescue.username} with ${rescue.password}`);
     });
   servers
     .command('console')
     .argument('<id>', 'srv_…')
     .option('--read-only', 'Watch only')
-    .description('Create a link to the console of a server, which works once; its customer is told')
+    .description(
+      'Create a link to the console of a server, which works once; its customer sees that in the audit log',
+    )
     .action(async (id: string, { readOnly = false }: { readonly readOnly?: boolean }) => {
       const { url } = await act('servers.open_console', id, (service) =>
         openConsoleForOperator(service, id, { readOnly }),
       );
-      out(url);
+      terminal.out(url);
     });
 }
 
@@ -73,7 +75,7 @@ interface ResizeOptions {
   readonly restart?: boolean;
 }
 
-function addChanges(servers: Command, { out }: Terminal, act: Act): void {
+function addChanges(servers: Command, terminal: Terminal, act: Act): void {
   servers
     .command('move')
     .argument('<id>', 'srv_…')
@@ -81,7 +83,7 @@ function addChanges(servers: Command, { out }: Terminal, act: Act): void {
     .description('Move a server to another host; it keeps running')
     .action(async (id: string, { to }: { readonly to?: string }) => {
       await act('servers.move', id, (service) => moveServer(service, id, to ?? null));
-      out(`${id} is queued: see skerryd hosts moves`);
+      terminal.out(`${id} is queued: see skerryd hosts moves`);
     });
   servers
     .command('resize')
@@ -94,7 +96,7 @@ function addChanges(servers: Command, { out }: Terminal, act: Act): void {
     .action(async (id: string, { plan, maxUsd, disk = false, restart = false }: ResizeOptions) => {
       const body = { plan, max_price_usd: maxUsd, resize_disk: disk, restart };
       await act('servers.resize', id, (service) => resizeForOperator(service, id, body));
-      out(`${id}: resize to ${plan} began`);
+      terminal.out(`${id}: resize to ${plan} began`);
     });
 }
 

@@ -181,7 +181,8 @@ ${found && detailList(details.map((row) => [row.name, shownValue(row, found)]))}
 
 function linkButtons(links: readonly (readonly [name: string, path: string])[]): Html | null {
   if (links.length === 0) return null;
-  return html`<p class="page-actions">${links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `)}</p>`;
+  const buttons = links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `);
+  return html`<p class="page-actions">${buttons}</p>`;
 }
 
 /** Secrets, such as a code, that only this page shows. */

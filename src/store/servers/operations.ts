@@ -112,7 +112,8 @@ export async function insertOperation(
   await tx.run(
     `insert into operations (id, server_id, kind, step, action_id, payload_sealed, snapshot_id, placed_at,
                              due_at, created_at)
-     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $snapshot_id, $placed_at, $now, $now)`,
+     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $snapshot_id, $placed_at, $now,
+             $now)`,
     { payload_sealed: null, snapshot_id: null, placed_at: operation.now, ...operation },
   );
 }

@@ -71,7 +71,8 @@ export async function claimOperationOf(
   claim: { readonly serverId: string; readonly leaseId: string; readonly leaseS: number },
 ): Promise<OperationRow | undefined> {
   return await tx.row<OperationRow>(
-    `update operations o set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)
+    `update operations o
+        set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)
        from servers s
        left join hosts h on h.id = s.host_id
        left join machines m on m.id = s.machine_id

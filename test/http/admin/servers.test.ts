@@ -66,7 +66,7 @@ describe('servers in the console', () => {
       const { body } = await world.api(owner.token, 'GET', `/servers?search=${encodeURIComponent(text)}`);
       assert.deepEqual(body.data, [], text);
     }
-    const { body } = await world.api(owner.token, 'GET', '/servers?plan=s1&label=env%3Dprod&host=par-1');
+    const { body } = await world.api(owner.token, 'GET', '/servers?plan=s1&label=env=prod&host=par-1');
     assert.ok(Array.isArray(body.data), JSON.stringify(body));
   });
 

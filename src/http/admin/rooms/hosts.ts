@@ -164,7 +164,7 @@ const CHANGES: readonly RoomAct<StaffHost>[] = [
     title: 'Give up the host',
     button: 'Give up host',
     isDangerous: true,
-    text: 'For a host that does not come back. All data on its disks is lost, and its customers get an email.',
+    text: 'For a host that does not come back. All data on its disks is lost. Its customers get an email.',
   },
   {
     operation: 'hosts.fence',

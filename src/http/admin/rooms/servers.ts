@@ -106,7 +106,7 @@ const SUPPORT_ACTS: readonly RoomAct<StaffServer>[] = [
     operation: 'servers.open_console',
     title: 'Open the console',
     button: 'Create link',
-    text: 'Creates a link that works once, within 5 minutes. The customer sees in the audit log that you made it.',
+    text: 'Creates a link that works once, within 5 minutes. The customer’s audit log shows it.',
     when: ({ status }) => status === 'running',
     shows: ({ url }) => ({ Link: String(url) }),
   },
