@@ -39,7 +39,9 @@ function addPower(servers: Command, terminal: Terminal, act: Act): void {
   servers
     .command('power')
     .argument('<id>', 'srv_…')
-    .addArgument(new Argument('<action>', 'shutdown and reboot ask the system first').choices(POWER_ACTS))
+    .addArgument(
+      new Argument('<action>', 'Power action; shutdown and reboot ask the system first').choices(POWER_ACTS),
+    )
     .description('Start, stop, or restart a server')
     .action(async (id: string, power: PowerAct) => {
       await act('servers.power', id, (service) => setServerPower(service, id, power));
