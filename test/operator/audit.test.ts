@@ -9,7 +9,7 @@ import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
-import { CERTIFICATE, editedCatalogue, poolFile, serviceFor } from './command-inputs.ts';
+import { CERTIFICATE, editedCatalogue, PUBLIC_KEY, poolFile, serviceFor } from './command-inputs.ts';
 
 let world: World;
 let customer: SessionClient;
@@ -18,6 +18,9 @@ let serverId: string;
 let withheld: readonly string[];
 let address: string;
 let webhookId: string;
+let keyId: string;
+const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
+const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
 before(async () => {
   world = await startWorld();
   customer = await world.customer();
@@ -33,6 +36,7 @@ before(async () => {
   serverId = server.id;
   webhookId = (await api.post('/webhooks', { url: 'https://example.com', events: ['token.created'] })).body
     .id;
+  keyId = (await api.post('/ssh-keys', { name: 'key', public_key: PUBLIC_KEY })).body.id;
   const { db } = world.opened;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
@@ -119,10 +123,12 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'hosts lost': { args: () => ['h10', '--refund', '--yes'], audits: 'host.lose' },
   'hosts fenced': { args: () => ['h10'], audits: 'host.fence' },
   'images list': 'reads',
+  'images custom': 'reads',
   // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'images import': 'reads',
   'machines list': 'reads',
   'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
+  'machines remove': { args: () => ['m9'], audits: 'machine.remove' },
   'dedicated list': 'reads',
   'dedicated fulfil': {
     args: () => ['par-r1-2', '--customer', customer.email, '--image', 'debian-13'],
@@ -135,6 +141,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'dns zones': { args: () => ['--create', '--nameserver', 'ns1.example.org'], audits: 'dns.create_zones' },
   'dns publish': { args: () => [], audits: 'dns.publish' },
   'ips list': 'reads',
+  'ips show': 'reads',
   'ips add': { args: () => ['--region', 'par', '--block', '203.0.113.0/29'], audits: 'ips.add' },
   'ips block': { args: () => [address], audits: 'ips.block' },
   'ips unblock': { args: () => [address], audits: 'ips.unblock' },
@@ -153,6 +160,13 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   'customers delete': { args: () => [departing.email, '--yes'], audits: 'customer.delete', of: 'customer' },
   'servers list': 'reads',
   'servers show': 'reads',
+  'servers power': { args: () => [serverId, 'reboot'], audits: 'server.reboot', of: 'customer' },
+  'servers rescue': { args: () => [serverId], audits: 'server.rescue', of: 'customer' },
+  'servers console': { args: () => [serverId], audits: 'server.open_console', of: 'customer' },
+  'operations list': 'reads',
+  'operations show': 'reads',
+  'operations retry': 'staff log',
+  'operations give-up': 'staff log',
   'servers freeze': {
     args: () => [serverId, '--reason', 'Report 7'],
     audits: 'server.freeze',
@@ -165,7 +179,10 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
     of: 'customer',
   },
   'servers move': { args: () => [serverId], audits: 'server.request_move', of: 'customer' },
+  'servers resize': { args: () => [serverId, ...TO_S2], audits: 'server.resize', of: 'customer' },
+  'servers rebuild': { args: () => [serverId, ...NEW_DISK()], audits: 'server.rebuild', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
+  'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups list': 'reads',
   'topups show': 'reads',
   'topups held': 'reads',

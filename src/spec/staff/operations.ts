@@ -1,15 +1,16 @@
 /**
- * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd` offer
- * the same operations.
+ * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
+ * offer the same operations.
  */
 import { CUSTOMER_OPERATIONS } from './customers.ts';
-import { MACHINE_OPERATIONS } from './machines.ts';
+import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import { MONEY_OPERATIONS } from './money.ts';
 import type { StaffOperationRow, StaffRole } from './roles.ts';
 import { SERVICE_OPERATIONS } from './service.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
+  ...SERVER_OPERATIONS,
   ...MACHINE_OPERATIONS,
   ...MONEY_OPERATIONS,
   ...SERVICE_OPERATIONS,
