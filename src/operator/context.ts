@@ -8,7 +8,9 @@ import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 import type { BackendCertificateRow } from '../store/inventory/backends.ts';
-import type { Output } from './format/output.ts';
+import type { Output, Terminal } from './format/output.ts';
+
+export type { Terminal };
 
 /** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
@@ -63,15 +65,6 @@ export interface AddressDeriver {
   /** The coin that uses this address, now or later; null if none does. */
   readonly coinAt: (number: number) => CoinCode | null;
   readonly addressAt: (number: number) => Promise<string>;
-}
-
-export interface Terminal {
-  /** One line on standard output. */
-  readonly out: (line: string) => void;
-  /** One line on standard error. */
-  readonly err: (line: string) => void;
-  /** Asks a yes/no question; null when there is no terminal to answer it. */
-  readonly ask: ((question: string) => Promise<boolean>) | null;
 }
 
 /** Passed to every command's `add…` function. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { horizontalOverflow } from '../../panel/support/page-checks.ts';
 import { seriousViolations } from '../../support/axe.ts';
 import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../../support/chromium.ts';
