@@ -27,6 +27,9 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     });
     assert.equal(ordered.body.ok, true, JSON.stringify(ordered.body));
     await world.settle();
+    await world.api(owner.token, 'POST', '/approval_rules', { operation: 'hosts.drain' });
+    const held = await world.api(owner.token, 'POST', '/hosts/par-1/drain');
+    assert.equal(held.status, 202, JSON.stringify(held.body));
     const idOf = async (list: string) => {
       const { body } = await world.api(owner.token, 'GET', `/${list}`);
       return (body.data as { id: string }[])[0]?.id ?? assert.fail(list);
@@ -57,6 +60,10 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
         await page.setViewportSize({ width, height: 900 });
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
+          // A picture that is still loading would be aborted by the next color scheme.
+          await page.evaluate(
+            'Promise.all([...document.images].map((image) => image.decode().catch(() => {})))',
+          );
           const found = await seriousViolations(page);
           faults.push(...found.map((fault) => `${path} ${width} ${colorScheme}: ${fault}`));
           if (PICTURES !== undefined) {
