@@ -1,14 +1,16 @@
 /** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
-import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { HostInviter } from '../domain/inventory/invite-host.ts';
+import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
-import type { Output } from './format/output.ts';
+import type { Output, Terminal } from './format/output.ts';
+
+export type { Terminal };
 
 /** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
@@ -51,15 +53,6 @@ export interface AddressDeriver {
   /** The coin that uses this address, now or later; null if none does. */
   readonly coinAt: (number: number) => CoinCode | null;
   readonly addressAt: (number: number) => Promise<string>;
-}
-
-export interface Terminal {
-  /** One line on standard output. */
-  readonly out: (line: string) => void;
-  /** One line on standard error. */
-  readonly err: (line: string) => void;
-  /** Asks a yes/no question; null when there is no terminal to answer it. */
-  readonly ask: ((question: string) => Promise<boolean>) | null;
 }
 
 /** Passed to every command's `add…` function. */

@@ -17,7 +17,7 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account'];
 
 /** Operations that a rule may name. */
-export const APPROVABLE: readonly StaffOperation[] = STAFF_OPERATION_IDS.filter(
+export const APPROVAL_OPERATIONS: readonly StaffOperation[] = STAFF_OPERATION_IDS.filter(
   (id) => STAFF_OPERATIONS[id].changes && !NEVER.includes(id.split('.')[0] ?? ''),
 );
 
@@ -49,7 +49,7 @@ export async function setApprovalRule(
   service: Deps,
   rule: { readonly operation: string; readonly over_usd?: string },
 ): Promise<ApprovalRuleView> {
-  const operation = APPROVABLE.find((id) => id === rule.operation);
+  const operation = APPROVAL_OPERATIONS.find((id) => id === rule.operation);
   if (!operation) invalidRequest([{ field: 'operation', issue: 'invalid_value' }]);
   const cents = rule.over_usd === undefined ? null : parseUnits(rule.over_usd, 2);
   if (cents === undefined) invalidRequest([{ field: 'over_usd', issue: 'invalid_format' }]);

@@ -9,10 +9,9 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
 import { mayPerform, type StaffOperation } from '../../spec/staff/operations.ts';
-import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
+import { type ApprovalState, STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { findStaffIdentity } from '../../store/staff/access.ts';
 import {
-  type ApprovalState,
   completeApproval,
   countActiveOwners,
   countOpenApprovals,
@@ -29,7 +28,7 @@ import { refuseRole } from './perform.ts';
 
 type Deps = Pick<Service, 'db' | 'clock' | 'log'>;
 
-/** With a rule in force, these wait as well: otherwise one person could end the rule, or invite an accomplice. */
+/** With a rule in force, these wait as well. Otherwise one person could end it, or invite an accomplice. */
 const GUARDED: readonly StaffOperation[] = [
   'approval_rules.set',
   'approval_rules.remove',
@@ -54,7 +53,7 @@ export interface ApprovalView {
   readonly expires_at: string;
 }
 
-/** What an approved act needs to be carried out as its requester. */
+/** An approved act, to be carried out as its requester. */
 export interface ApprovedAct {
   readonly actor: StaffActor;
   readonly act: StaffAct;
@@ -153,7 +152,8 @@ function toView(row: NamedApprovalRow, now: Date): ApprovalView {
 }
 
 /**
- * Approves an act, and carries it out as the person who asked for it. `approver` null: a command on the machine.
+ * Approves an act, and carries it out as the person who asked for it. `approver` null: a command on the
+ * machine.
  * Fails with `forbidden_scope`, `conflict_state`, or like the act.
  */
 export async function approve(

@@ -25,6 +25,7 @@ import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
 import { isApproval } from './approved.ts';
+import { CONSOLE_FILES, CONSOLE_PAGES } from './console-pages.ts';
 import type {
   ConsoleContext,
   ConsoleFile,
@@ -33,30 +34,10 @@ import type {
   ConsoleResult,
   PageIds,
 } from './page.ts';
-import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
-import { ACCOUNT_PAGE } from './pages/account.ts';
-import { CUSTOMER_PAGES } from './pages/customers.ts';
-import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
-import { RECORD_PAGES } from './pages/records.ts';
-import { STAFF_PAGES } from './pages/staff.ts';
-import { TOPUP_PAGES } from './pages/topups.ts';
-import { ROOM_PAGES } from './rooms.ts';
+import { registerInvitationQrCode } from './pages/access.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
-
-export const CONSOLE_PAGES: readonly ConsolePage[] = [
-  ...ACCESS_PAGES,
-  OVERVIEW_PAGE,
-  ...RECORD_PAGES,
-  ...CUSTOMER_PAGES,
-  ...TOPUP_PAGES,
-  ...ROOM_PAGES,
-  ...STAFF_PAGES,
-  ACCOUNT_PAGE,
-];
-
-const CONSOLE_FILES: readonly ConsoleFile[] = OVERVIEW_FILES;
 
 const COOKIE = 'skerry_staff';
 const ONCE_BYTES = 16;

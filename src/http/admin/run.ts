@@ -9,6 +9,7 @@ import { STAFF_OPERATIONS } from '../../spec/staff/operations.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
+import { runWithCode } from './limit-sign-in.ts';
 import type { AdminEdge, AdminRoute } from './route.ts';
 
 export interface AdminInput {
@@ -69,11 +70,12 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  { service, hosts, carryOut }: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut'>,
+  edge: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut' | 'attempts'>,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
 ): Promise<object | undefined> {
+  const { service, hosts, carryOut } = edge;
   const { readQuery, checkBody } = prepare(route);
   const query = readQuery(input.query);
   const sent = input.body ?? {};
@@ -100,5 +102,6 @@ export async function runAdmin(
     check();
     return await holdForApproval(service, actor, act, { params, body: { ...sent } });
   };
-  return await performAct<object | undefined>(service, actor, act, run, hold);
+  const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
+  return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());
 }

@@ -8,7 +8,7 @@ type Level = Finding['level'];
 const LABELS: Readonly<Record<Level, string>> = { ok: 'OK', note: 'NOTE', warn: 'WARN', fail: 'FAIL' };
 const LEVELS_BY_URGENCY: readonly Level[] = ['fail', 'warn', 'note', 'ok'];
 
-/** Prints FAIL, WARN, NOTE, OK, each in the order it was found; throws ProblemsFound if any needs attention. */
+/** Prints FAIL, WARN, NOTE, OK, each in the order found. Throws ProblemsFound if any needs attention. */
 export function reportFindings(findings: readonly Finding[], { table }: Pick<Output, 'table'>): void {
   const rank = ({ level }: Finding) => LEVELS_BY_URGENCY.indexOf(level);
   const rows = findings

@@ -1,10 +1,18 @@
 /**
- * Output of the operator's commands: for people as text, or as one JSON or YAML document. A list is an array, a
- * resource is an object, and a message is in `messages`.
+ * Output of the operator's commands: for people as text, or as one JSON or YAML document. A list is an
+ * array, a resource is an object, and a message is in `messages`.
  */
 import { stringify } from 'yaml';
-import type { Terminal } from '../context.ts';
-import { formatTable } from './table.ts';
+import { formatTable } from './columns.ts';
+
+export interface Terminal {
+  /** One line on standard output. */
+  readonly out: (line: string) => void;
+  /** One line on standard error. */
+  readonly err: (line: string) => void;
+  /** Asks a yes/no question; null when there is no terminal to answer it. */
+  readonly ask: ((question: string) => Promise<boolean>) | null;
+}
 
 export const OUTPUT_FORMATS = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -22,7 +30,7 @@ export interface Output extends Terminal {
   ) => void;
   /** One fact per line. Text omits those that are null. */
   readonly facts: (rows: readonly Fact[]) => void;
-  /** The JSON or YAML document, in place of what was printed as text. */
+  /** The JSON or YAML document, in place of the printed text. */
   readonly document: (value: unknown) => void;
 }
 

@@ -2,19 +2,7 @@
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import type { OperatorContext } from '../context.ts';
-
-/** Formats rows as aligned columns. The first row is the heading. */
-export function formatTable(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
+import { formatTable } from './columns.ts';
 
 /** Formats a count with its noun: `3 servers`, `1 server`. */
 export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {

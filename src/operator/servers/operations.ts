@@ -40,7 +40,8 @@ function addViews(operations: Command, { resources, terminal }: OperatorContext)
       const { service } = await resources.service();
       const { operations: rows, hasMore } = await listOperationObjects(service, query);
       const heading = ['server', 'work', 'step', 'host', 'failed', 'began', 'next try', 'last fault'];
-      terminal.table(heading,
+      terminal.table(
+        heading,
         rows.map((row) => [
           ...[row.id, row.kind, row.step, row.host ?? '', row.attempts === 0 ? '' : String(row.attempts)],
           ...[row.started_at, row.next_try_at, row.last_fault ?? ''],

@@ -111,7 +111,7 @@ function addRules(approvals: Command, context: OperatorContext): void {
   approvals
     .command('remove-rule')
     .argument('<operation>')
-    .description('Require no second person any more')
+    .description('Remove the rule of an operation')
     .action(async (operation: string) => {
       const { service } = await resources.service();
       const act = { operation: 'approval_rules.remove', target: operation } as const;

@@ -142,7 +142,8 @@ ${view.body}
 /** Runs first, to see the page before the other scripts add to it. */
 function updateScript({ updatesEveryS: seconds }: ConsoleView, { assets, url }: ConsoleFrame): Html | null {
   if (seconds === undefined || url === null) return null;
-  return html`<script src="${assets.live}" defer data-url="${url}" data-values-every="${seconds}"></script>\n`;
+  return html`<script src="${assets.live}" defer data-url="${url}"
+data-values-every="${seconds}"></script>\n`;
 }
 
 /** A POST: what is searched for may be an IP address, which no URL has. */

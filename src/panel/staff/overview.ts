@@ -171,7 +171,8 @@ width="${chart.width}" height="${chart.height}" alt="${chartAlt(chart)}"></pictu
 function capacityTable(capacity: readonly Capacity[]): Html {
   const usage = (used: number, all: number, format: (amount: number) => string) => {
     const label = `${format(used)} of ${format(all)}`;
-    return html`<progress max="${Math.max(all, 1)}" value="${used}" aria-label="${label}"></progress><br>${label}`;
+    const max = Math.max(all, 1);
+    return html`<progress max="${max}" value="${used}" aria-label="${label}"></progress><br>${label}`;
   };
   return table({
     caption: 'Used, by region',

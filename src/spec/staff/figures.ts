@@ -5,7 +5,7 @@ interface FigureRow {
   /** A flow adds up over a period; a level is how much there is. */
   readonly kind: 'flow' | 'level';
   readonly unit: 'cents' | 'count';
-  /** What its parts are. */
+  /** How it divides into parts. */
   readonly by?: 'coin' | 'region';
 }
 

@@ -23,6 +23,10 @@ export interface StaffOperationRow {
   readonly command: string;
 }
 
+/** Of an act that waits for a second person. */
+export const APPROVAL_STATES = ['open', 'approved', 'done', 'failed', 'refused', 'withdrawn'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
 export const EVERYONE = STAFF_ROLES;
 export const MONEY = ['owner', 'finance'] as const;
 export const CUSTOMERS = ['owner', 'finance', 'support'] as const;
@@ -44,7 +48,7 @@ export function act(command: string, summary: string, roles: readonly StaffRole[
   return { summary, roles, changes: true, needsReason: true, command };
 }
 
-/** An act on the console itself, or one that needs no explanation. */
+/** An act that needs no explanation. */
 export function manage(command: string, summary: string, roles: readonly StaffRole[]): StaffOperationRow {
   return { summary, roles, changes: true, needsReason: false, command };
 }

@@ -53,8 +53,8 @@ export async function saveFlows(tx: Sql, span: { readonly from: Date; readonly u
 const CYCLE_S = `extract(epoch from paid_until - (paid_until - make_interval(months => billing_months)))`;
 
 /**
- * Measures how much there is, for the hour. Revenue is recognized as the paid time passes: each hour, the share
- * of an hour in the price of the cycle.
+ * Measures how much there is, for the hour. Revenue is recognized as the paid time passes: each hour, the
+ * share of an hour in the price of the cycle.
  */
 export async function saveLevels(tx: Sql, hour: Date): Promise<void> {
   await tx.run(

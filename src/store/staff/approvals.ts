@@ -1,5 +1,6 @@
 /** Acts of staff that wait for a second person, and the rules that make them wait. */
 import type { Sql } from '../../kernel/sql.ts';
+import type { ApprovalState } from '../../spec/staff/roles.ts';
 
 export interface ApprovalRuleRow {
   readonly operation: string;
@@ -25,9 +26,6 @@ export async function saveApprovalRule(tx: Sql, row: ApprovalRuleRow): Promise<v
 export async function deleteApprovalRule(tx: Sql, operation: string): Promise<boolean> {
   return (await tx.run('delete from approval_rules where operation = $1', [operation])) === 1;
 }
-
-export const APPROVAL_STATES = ['open', 'approved', 'done', 'failed', 'refused', 'withdrawn'] as const;
-export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 export interface ApprovalRow {
   readonly id: string;

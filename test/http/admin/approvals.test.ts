@@ -132,6 +132,15 @@ describe('approval by a second person', () => {
     assert.equal((await world.api(ann.token, 'GET', `/approvals/${held.id}`)).body.state, 'expired');
   });
 
+  it('refuses further codes after ten wrong ones', async () => {
+    const { body: held } = await credit(ben, '95.00');
+    const path = `/approvals/${held.id}/approve`;
+    const ada = await world.person('owner', 'ada@host.example');
+    for (let count = 0; count < 10; count += 1) await world.api(ada.token, 'POST', path, { code: '000000' });
+    const right = await world.api(ada.token, 'POST', path, { code: await code(ada) });
+    assert.equal(right.status, 429, JSON.stringify(right.body));
+  });
+
   it('names a bad rule', async () => {
     for (const rule of [
       { operation: 'approvals.approve' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
 import { createOutput } from '../../../src/operator/format/output.ts';
 import { buildProgram } from '../../../src/operator/run.ts';

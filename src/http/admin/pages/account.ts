@@ -12,7 +12,7 @@ import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { PANEL_FIELDS } from '../../../spec/paths.ts';
 import { ROLE_NAMES } from '../../../spec/staff/roles.ts';
 import { field } from '../../form.ts';
-import { runLimited } from '../limit-sign-in.ts';
+import { runLimited, runWithCode } from '../limit-sign-in.ts';
 import type { ConsolePage } from '../page.ts';
 import type { AdminEdge } from '../route.ts';
 
@@ -44,8 +44,10 @@ export const ACCOUNT_PAGE: ConsolePage = {
           code: field(form, 'code'),
         };
         await runLimited(edge, { email: person.email, address }, () =>
-          recordOwnAct(edge.service, person, 'staff_account.change_password', () =>
-            changeStaffPassword(edge.service, person, typed),
+          runWithCode(edge, person.staffId, () =>
+            recordOwnAct(edge.service, person, 'staff_account.change_password', () =>
+              changeStaffPassword(edge.service, person, typed),
+            ),
           ),
         );
         return { to: CONSOLE_PATHS.account, notice: 'password_changed' };
@@ -59,8 +61,10 @@ export const ACCOUNT_PAGE: ConsolePage = {
           answer: field(form, 'passkey'),
           code: field(form, 'code'),
         };
-        await recordOwnAct(edge.service, person, 'staff_account.add_passkey', () =>
-          addStaffPasskey(withConsoleUrl(edge), person, typed),
+        await runWithCode(edge, person.staffId, () =>
+          recordOwnAct(edge.service, person, 'staff_account.add_passkey', () =>
+            addStaffPasskey(withConsoleUrl(edge), person, typed),
+          ),
         );
         return { to: CONSOLE_PATHS.account, notice: 'passkey_added' };
       },

@@ -79,8 +79,7 @@ export const APPROVAL_RULES_ROOM: Room<ApprovalRuleView> = {
   path: CONSOLE_PATHS.approvalRules,
   title: 'Approval rules',
   many: 'approval rules',
-  intro:
-    'Operations that need a second person. While there are rules, changing them or the staff needs a second owner.',
+  intro: 'Operations that need a second person. With a rule, changes of rules and staff need one, too.',
   list: 'approval_rules.list',
   columns: [
     {

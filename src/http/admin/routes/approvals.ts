@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import {
-  APPROVABLE,
+  APPROVAL_OPERATIONS,
   listApprovalRules,
   readApprovalRule,
   removeApprovalRule,
@@ -8,7 +8,7 @@ import {
 } from '../../../domain/staff/approval-rules.ts';
 import { approve, listApprovals, readApproval, refuseApproval } from '../../../domain/staff/approvals.ts';
 import { requireStaffCode } from '../../../domain/staff/sign-in.ts';
-import { APPROVAL_STATES } from '../../../store/staff/approvals.ts';
+import { APPROVAL_STATES } from '../../../spec/staff/roles.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
@@ -84,7 +84,7 @@ const RULE_ROUTES: readonly AdminRoute[] = [
     status: 201,
     body: Type.Object(
       {
-        operation: Type.Enum([...APPROVABLE]),
+        operation: Type.Enum([...APPROVAL_OPERATIONS]),
         over_usd: Type.Optional(
           Type.String({
             title: 'Only above this amount',
