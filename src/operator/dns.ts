@@ -2,11 +2,12 @@
 import type { Command } from 'commander';
 import { checkReverseDns } from '../domain/dns/check.ts';
 import { type BlockZone, createMissingZones, listBlockZones, publishAllNames } from '../domain/dns/zones.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
 import type { OperatorContext } from './context.ts';
 import { reportFindings } from './format/findings.ts';
-import { formatCount, printTable } from './format/table.ts';
+import { formatCount } from './format/table.ts';
 
 interface ZonesOptions {
   readonly create?: true;
@@ -21,7 +22,7 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
     .action(async () => {
       const { service } = await resources.service();
       const findings = await checkReverseDns(service);
-      reportFindings(findings, terminal.out);
+      reportFindings(findings, terminal);
     });
   dns
     .command('zones')
@@ -38,14 +39,15 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
         terminal.out(`${formatCount(created.length, 'zone')} created`);
       }
       const zones = await refuseOnDnsError(listBlockZones(service));
-      printTable(terminal, ['region', 'block', 'zone', 'exists'], zones.map(zoneColumns));
+      terminal.table(['region', 'block', 'zone', 'exists'], zones.map(zoneColumns));
     });
   dns
     .command('publish')
     .description('Publish every name again, for example on a new name server')
     .action(async () => {
       const { service } = await resources.service();
-      const count = await publishAllNames(service);
+      const act = { operation: 'dns.publish', target: null } as const;
+      const count = await recordCommand(service, act, () => publishAllNames(service));
       terminal.out(`publishing the names of ${formatCount(count, 'server')}`);
     });
 }

@@ -17,7 +17,6 @@ import { BILLING_MAILS } from './templates/billing.ts';
 import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
 import { SECURITY_MAILS } from './templates/security.ts';
 import { SERVER_MAILS } from './templates/servers.ts';
-import { TICKET_MAILS } from './templates/tickets.ts';
 
 /** Reveals nothing about the content: subjects are not encrypted. */
 const SUBJECT_OF_ENCRYPTED = 'A message about your account';
@@ -57,7 +56,6 @@ const TEMPLATES: MailTemplates = {
   ...BILLING_MAILS,
   ...SERVER_MAILS,
   ...ALERT_MAILS,
-  ...TICKET_MAILS,
 };
 
 export function renderMail<Kind extends MailKind>(

@@ -23,30 +23,22 @@ import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
+import { attachment } from '../panel/resources/ticket-file.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
-import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
-import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
-import { CUSTOMER_PAGES } from './pages/customers.ts';
-import { RECORD_PAGES } from './pages/records.ts';
-import { SERVER_PAGES } from './pages/servers.ts';
-import { STAFF_PAGES } from './pages/staff.ts';
-import { registerTicketFiles, TICKET_PAGES } from './pages/tickets.ts';
-import { TOPUP_PAGES } from './pages/topups.ts';
-import { ROOM_PAGES } from './rooms.ts';
+import { isApproval } from './approved.ts';
+import { CONSOLE_FILES, CONSOLE_PAGES } from './console-pages.ts';
+import type {
+  ConsoleContext,
+  ConsoleFile,
+  ConsoleForm,
+  ConsolePage,
+  ConsoleResult,
+  PageIds,
+} from './page.ts';
+import { registerInvitationQrCode } from './pages/access.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
-
-export const CONSOLE_PAGES: readonly ConsolePage[] = [
-  ...ACCESS_PAGES,
-  ...RECORD_PAGES,
-  ...CUSTOMER_PAGES,
-  ...SERVER_PAGES,
-  ...TOPUP_PAGES,
-  ...TICKET_PAGES,
-  ...ROOM_PAGES,
-  ...STAFF_PAGES,
-];
 
 const COOKIE = 'skerry_staff';
 const ONCE_BYTES = 16;
@@ -73,8 +65,8 @@ export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
     const visit = { edge, request, reply, visitor: '', staff: null };
     return sendView(visit, newForms(visit), errorPage(failure));
   });
-  registerTicketFiles(scope, edge, async (request, reply) => (await readVisit(edge, request, reply)).staff);
   for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
+  for (const file of CONSOLE_FILES) registerFile(scope, edge, file);
   scope.setNotFoundHandler(async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     return sendView(visit, newForms(visit), errorPage(new Failure('not_found')));
@@ -99,14 +91,33 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
   });
 }
 
+const FILE_HEADERS = { 'content-security-policy': `default-src 'none'; sandbox` };
+
+function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile): void {
+  scope.get(file.path.replace(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    if (visit.staff === null) return redirectToSignIn(visit);
+    const { type, content, name } = await file.read(pageContext(visit, newForms(visit), null));
+    if (name !== undefined) reply.header('content-disposition', attachment(name));
+    return reply.headers(FILE_HEADERS).type(type).send(content);
+  });
+}
+
 async function readVisit(edge: AdminEdge, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
   const { service } = edge;
   const cookie = readCookie(service.keys, request.cookies[COOKIE]);
-  const identity = cookie?.sessionDigest ? await identifyStaff(service, cookie.sessionDigest) : null;
+  const identity = cookie?.sessionDigest
+    ? await identifyStaff(service, cookie.sessionDigest, { isUse: !isUpdate(request) })
+    : null;
   const visitor = cookie?.visitor ?? newVisitorCookie(service.keys);
   if (!cookie) setCookie(edge, reply, visitor);
   const staff = identity && { ...identity, surface: 'console' as const, requestId: request.id };
   return { edge, request, reply, visitor, staff };
+}
+
+/** A script fetches the page again, and no person. */
+function isUpdate({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-dest'] === 'empty';
 }
 
 /** Strict: no link or form of another site carries it. */
@@ -145,6 +156,8 @@ async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<Con
     body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
     submission: submissionOf(body),
   });
+  const isHeld = isApproval(answer) && !form.operation.startsWith('approvals.');
+  if (isHeld) return { to: pathOf(request), notice: 'requested' };
   return form.done((answer ?? {}) as never, params);
 }
 
@@ -162,7 +175,10 @@ async function sendRefused(visit: Visit, page: ConsolePage, error: unknown): Pro
   if (failure.code === 'auth_required') return redirectToSignIn(visit, 'session_over');
   if (failure.extras.repeated === true) return redirect(visit.reply, withNotice(pathOf(request), 'repeated'));
   const input = request.body instanceof Map ? (request.body as Form) : new Map<string, string>();
-  const forms = withFormErrors(newForms(visit), failure, input);
+  const refused = withFormErrors(newForms(visit), failure, input);
+  // The panel replaces these texts. Verbs for staff explain the problem in them.
+  const isOwn = failure.code === 'bad_request' || failure.code === 'not_found';
+  const forms = isOwn ? { ...refused, failure: { message: failure.message, remedy: null } } : refused;
   // After a fault, the act may be done: the same form must not do it again.
   const isUnknown = failure.code === 'internal' || failure.code === 'maintenance';
   const submissionKey = isUnknown ? field(input, PANEL_FIELDS.idempotencyKey) : forms.submissionKey;
@@ -203,6 +219,7 @@ function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['sh
     edge,
     params: request.params as PageIds,
     query: queryOf(request),
+    visitor: visit.visitor,
     forms,
     shown,
     staff: requireStaff,
@@ -248,6 +265,8 @@ function sendView(
     staff: staff && { name: staff.name, role: ROLE_NAMES[staff.role] },
     notice: consoleNotice(notice),
     forms,
+    // The answer of a form has errors or secrets, which an update would remove.
+    url: request.method === 'GET' ? request.url : null,
     assets: assetsOf(edge.settings.site),
   };
   return reply

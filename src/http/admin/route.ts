@@ -1,16 +1,30 @@
 /** The description of an operation of staff over HTTP. The endpoint and the console's forms both run it. */
 import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
+import type { RegisterHosts } from '../../domain/inventory/hosts.ts';
+import type { HostInviter } from '../../domain/inventory/invite-host.ts';
 import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
+import type { CarryOut } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { SiteSettings } from '../settings.ts';
 import type { PathParams } from '../v1/route.ts';
 
+/** How this process reaches machines that become hosts. */
+export interface HostAccess {
+  readonly register: RegisterHosts;
+  readonly inviter: HostInviter;
+  /** Ends a simulated host. Absent where hosts are real. */
+  readonly endSimulatedHost?: (name: string) => Promise<void>;
+}
+
 /** The dependencies of the operator's listener. */
 export interface AdminEdge {
   readonly service: Service;
+  readonly hosts: HostAccess;
   readonly attempts: AttemptCounter;
+  /** Runs an act that a second person approved. */
+  readonly carryOut: CarryOut;
   readonly settings: {
     /** The public URL of the console; null: as it listens. `https:` makes the cookie Secure. */
     readonly baseUrl: string | null;
@@ -20,9 +34,10 @@ export interface AdminEdge {
   };
 }
 
-export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object> {
-  readonly service: Service;
+export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object>
+  extends Pick<AdminEdge, 'service' | 'carryOut'> {
   readonly actor: StaffActor;
+  readonly hosts: HostAccess;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -41,7 +56,7 @@ export interface AdminRoute extends RouteDefinition {
   readonly query?: TObject;
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
-  /** Fields of the body that the staff log does not keep: texts of customers. */
+  /** Fields of the body that the staff log leaves out, such as IP addresses and texts of tickets. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
 }
@@ -49,6 +64,11 @@ export interface AdminRoute extends RouteDefinition {
 type Read<Schema extends TObject | undefined> = Schema extends TObject
   ? Static<Schema>
   : Record<string, never>;
+
+/** The fields of a body that the staff log keeps. */
+export function loggedFields({ unlogged = [] }: AdminRoute, body: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !unlogged.includes(name)));
+}
 
 /** Types a route by its path and schemas. */
 export function adminRoute<
@@ -60,7 +80,7 @@ export function adminRoute<
     readonly path: Path;
     readonly query?: Query;
     readonly body?: Body;
-    readonly unlogged?: readonly string[];
+    readonly unlogged?: readonly (keyof Read<Body> & string)[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },
 ): AdminRoute {

@@ -1,22 +1,30 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
+import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { MACHINE_ROUTES } from './routes/machines.ts';
+import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
+import { STOCK_ROUTES } from './routes/stock.ts';
 import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...SERVER_ROUTES,
+  ...OPERATION_ROUTES,
   ...HOST_ROUTES,
+  ...MACHINE_ROUTES,
+  ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
   ...STAFF_ROUTES,
+  ...APPROVAL_ROUTES,
 ];
 
 const BY_ID = new Map(ADMIN_ROUTES.map((route) => [route.id, route]));

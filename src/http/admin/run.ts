@@ -1,5 +1,6 @@
 /** Runs an operation of staff: validates its input, and performs it under the person's role. */
 import { type TObject, Type } from 'typebox';
+import { holdForApproval } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
 import { findTarget as findNamed, type TargetKind } from '../../domain/staff/target.ts';
@@ -8,7 +9,8 @@ import { STAFF_OPERATIONS } from '../../spec/staff/operations.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
-import type { AdminEdge, AdminRoute } from './route.ts';
+import { runWithCode } from './limit-sign-in.ts';
+import { type AdminEdge, type AdminRoute, loggedFields } from './route.ts';
 
 export interface AdminInput {
   readonly params: Readonly<Record<string, string>>;
@@ -48,8 +50,10 @@ function prepare(route: AdminRoute): Prepared {
 const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
+  operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
   tickets: 'ticket',
@@ -68,35 +72,37 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  { service }: AdminEdge,
+  edge: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut' | 'attempts'>,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
 ): Promise<object | undefined> {
+  const { service, hosts, carryOut } = edge;
   const { readQuery, checkBody } = prepare(route);
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
   const { reason, code: _, ...rest } = sent as { readonly reason?: unknown; readonly code?: unknown };
-  const details = Object.fromEntries(
-    Object.entries(rest).filter(([name]) => !route.unlogged?.includes(name)),
-  );
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
-    details,
+    details: loggedFields(route, rest),
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
-  return await performAct(service, actor, act, async () => {
+  const { params } = input;
+  const check = () => {
     const items = route.method === 'GET' ? [] : checkBody(sent);
     if (items.length > 0) invalidRequest(items);
-    return await route.run({
-      service,
-      actor,
-      params: input.params,
-      query,
-      body: sent,
-    });
-  });
+  };
+  const run = async () => {
+    check();
+    return await route.run({ service, hosts, carryOut, actor, params, query, body: sent });
+  };
+  const hold = async () => {
+    check();
+    return await holdForApproval(service, actor, act, { params, body: { ...sent } });
+  };
+  const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
+  return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());
 }

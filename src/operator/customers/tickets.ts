@@ -23,7 +23,8 @@ import { recordCommandOn } from '../../domain/staff/target.ts';
 import { TICKET_STATUSES } from '../../spec/schemas/ticket.ts';
 import type { DESK_OPERATIONS } from '../../spec/staff/desk.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import type { Output } from '../format/output.ts';
+import { addList, formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 100;
@@ -53,7 +54,7 @@ function addQueries(tickets: Command, { resources, terminal }: OperatorContext):
         ...[row.id, row.status, row.customer, row.assignee ?? ''],
         ...[row.updated_at.slice(0, 16).replace('T', ' '), row.subject],
       ]);
-      printTable(terminal, ['ticket', 'status', 'customer', 'assignee', 'changed (UTC)', 'subject'], rows);
+      terminal.table(['ticket', 'status', 'customer', 'assignee', 'changed (UTC)', 'subject'], rows);
       if (hasMore) terminal.err(formatMoreHint(found.length, 'ticket'));
     });
   tickets
@@ -62,7 +63,7 @@ function addQueries(tickets: Command, { resources, terminal }: OperatorContext):
     .description('Show a ticket with its notes')
     .action(async (id: string) => {
       const { service } = await resources.service();
-      for (const line of ticketLines(await readStaffTicket(service, id))) terminal.out(line);
+      printTicket(terminal, await readStaffTicket(service, id));
     });
   tickets
     .command('file')
@@ -78,15 +79,16 @@ function addQueries(tickets: Command, { resources, terminal }: OperatorContext):
     });
 }
 
-function ticketLines(ticket: StaffTicket): string[] {
+function printTicket(terminal: Output, ticket: StaffTicket): void {
   const { messages, object: _, ...facts } = ticket;
-  const talk = messages.flatMap(({ author, staff, text, files, created_at: at }) => [
-    '',
-    `--- ${author}${staff === null ? '' : ` (${staff})`}, ${at}`,
-    ...text.split('\n'),
-    ...files.map((file) => `file ${file.id}: ${file.name} (${file.size_bytes} bytes)`),
-  ]);
-  return [...formatFacts(Object.entries(facts)), ...talk];
+  terminal.facts(Object.entries(facts));
+  for (const { author, staff, text, files, created_at: at } of messages) {
+    terminal.out('');
+    terminal.out(`--- ${author}${staff === null ? '' : ` (${staff})`}, ${at}`);
+    for (const line of text.split('\n')) terminal.out(line);
+    for (const file of files) terminal.out(`file ${file.id}: ${file.name} (${file.size_bytes} bytes)`);
+  }
+  terminal.document(ticket);
 }
 
 type Change = (service: Service, id: string) => Promise<StaffTicket>;

@@ -1,16 +1,55 @@
-/** The operations on servers and on the machines of the host. */
+/** The operations on servers, on the machines of the host, and on its stock. */
 import { act, HOSTS, MACHINES, manage, OWNER, read } from './roles.ts';
 
-export const MACHINE_OPERATIONS = {
-  'servers.list': read('servers list', 'List servers'),
+export const SERVER_OPERATIONS = {
+  'servers.list': read('servers list', 'List and search servers'),
   'servers.get': read('servers show', 'Show a server'),
+  'servers.power': act('servers power', 'Start, stop, or restart a server', MACHINES),
+  'servers.rescue': act('servers rescue', 'Boot a server into the rescue system', MACHINES),
+  'servers.open_console': act('servers console', 'Open the console of a server', MACHINES),
+  'servers.move': act('servers move', 'Move a server to another host', MACHINES),
+  'servers.resize': act('servers resize', 'Give a server another plan', MACHINES),
+  'servers.rebuild': act('servers rebuild', 'Install a server again', OWNER),
+  'servers.delete': act('servers delete', 'Delete a server', OWNER),
   'servers.freeze': act('servers freeze', 'Power off a server and make it read-only', MACHINES),
   'servers.hold': act('servers hold', 'Preserve a server and its disk for a legal order', OWNER),
   'servers.release': act('servers release', 'Lift the freeze of a server', MACHINES),
   'servers.release_hold': act('servers release', 'Lift the legal hold of a server', OWNER),
   'servers.set_mail': act('servers mail', 'Allow or block outbound SMTP of a server', MACHINES),
+  'operations.list': read('operations list', 'List the work that is under way on servers'),
+  'operations.get': read('operations show', 'Show the work on a server, step by step'),
+  'operations.retry': manage('operations retry', 'Try the current step of a server again now', MACHINES),
+  'operations.give_up': act('operations give-up', 'End the work on a server as failed', MACHINES),
+} as const;
+
+export const MACHINE_OPERATIONS = {
   'hosts.list': read('hosts list', 'List hosts'),
   'hosts.get': read('hosts show', 'Show a host'),
+  'hosts.add': manage('hosts add', 'Add a host', HOSTS),
+  'hosts.invite': manage('hosts invite', 'Add a host on another machine', HOSTS),
   'hosts.drain': manage('hosts drain', 'Place no new servers on a host', HOSTS),
   'hosts.undrain': manage('hosts undrain', 'Place servers on a host again', HOSTS),
+  'hosts.move_all': act('hosts drain', 'Move everything off a host', HOSTS),
+  'hosts.resize': manage('hosts resize', 'Change the capacity of a host', HOSTS),
+  'hosts.set': manage('hosts set', 'Set the tags and the reserve of a host', HOSTS),
+  'hosts.remove': act('hosts remove', 'Remove an empty host', HOSTS),
+  'hosts.revoke': act('hosts revoke', 'Never call a host again', HOSTS),
+  'hosts.lose': act('hosts lost', 'Give up a host with all data on its disks', OWNER),
+  'hosts.fence': act('hosts fenced', 'Confirm that a lost host is off for good', HOSTS),
+  'machines.list': read('dedicated list', 'List dedicated machines and the work that is due on them'),
+  'machines.get': read('dedicated list', 'Show a dedicated machine'),
+  'machines.add': manage('machines add', 'Add dedicated machines to the stock', HOSTS),
+  'machines.remove': act('machines remove', 'Remove a dedicated machine from the stock', HOSTS),
+  'machines.fulfill': act('dedicated fulfil', 'Sell a dedicated machine to a customer', MACHINES),
+  'machines.record_power': manage('dedicated off', 'Record that a machine is off or on', HOSTS),
+  'machines.record_wipe': act('dedicated wipe', 'Record that a machine was wiped and tested', HOSTS),
+  'addresses.list': read('ips list', 'List the pool of addresses by region'),
+  'addresses.get': read('ips show', 'Show who has an address'),
+  'addresses.add': manage('ips add', 'Add a block of addresses to the pool', HOSTS),
+  'addresses.block': act('ips block', 'Stop assigning addresses', HOSTS),
+  'addresses.unblock': act('ips unblock', 'Return blocked addresses to the pool', HOSTS),
+  'dns.publish': manage('dns publish', 'Publish every reverse name again', HOSTS),
+  'images.list': read('images list', 'List the official images and their disks'),
+  'custom_images.list': read('images custom', 'List the images of customers'),
+  'machines.put_on_sale': act('dedicated wipe', 'Put a wiped machine back on sale', HOSTS),
 } as const;

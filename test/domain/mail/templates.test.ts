@@ -36,7 +36,7 @@ function sample(name: string): MailData {
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
-    ticket_answered: { ticket: 'tkt_abc', subject: name, text: `Hello ${name}\n\nBye`, isClosed: true },
+    ticket_answered: { ticket: 'tkt_abc', subject: name, text: 'Hello web-1\n\nBye', isClosed: true },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },
     topup_credited: {
       ...{ topup: 'top_abc', coin: name, creditedCents: 10_000n, bonusCents: 3_000n },

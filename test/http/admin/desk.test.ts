@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import { PanelClient, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
+import { totpAt } from '../../support/totp.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
 
@@ -56,6 +57,29 @@ describe('tickets in the console', () => {
       'ticket.answer',
       'ticket.create',
     ]);
+  });
+
+  it('an answer can wait for a second person, and its text stays out of the staff log', async () => {
+    const owner = await world.person('owner');
+    await world.api(owner.token, 'POST', '/approval_rules', { operation: 'tickets.reply' });
+    const id = await open();
+    const reply = { text: 'We refund it.', close: true };
+    const held = await world.api(support.token, 'POST', `/tickets/${id}/reply`, reply);
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    assert.equal((await read(id)).status, 'open');
+    // A code works once: the test forgets that it was used.
+    await world.opened.service.db.run('update staff set totp_last_step = 0');
+    const code = totpAt(owner.secret);
+    const approved = await world.api(owner.token, 'POST', `/approvals/${held.body.id}/approve`, { code });
+    assert.equal(approved.body.state, 'done', JSON.stringify(approved.body));
+    await world.api(owner.token, 'DELETE', '/approval_rules/tickets.reply');
+    const { status, messages } = await read(id);
+    assert.equal(status, 'closed');
+    const [, answer] = messages as Message[];
+    assert.deepEqual([answer?.staff, answer?.text], [support.email, 'We refund it.']);
+    const log = await world.api(owner.token, 'GET', '/staff_log?operation=tickets.reply');
+    assert.match(JSON.stringify(log.body), /approved_by/);
+    assert.doesNotMatch(JSON.stringify(log.body), /refund/);
   });
 
   it('a note is for staff only, and does not count as an answer', async () => {
@@ -144,8 +168,8 @@ describe('tickets in the console', () => {
     );
     assert.deepEqual([file?.name, file?.type], ['shot.exe.png', 'image/png']);
     const path = `/tickets/${id}/files/${file?.id}`;
-    const stranger = await fetch(`${world.console}${path}`);
-    assert.equal(stranger.status, 401);
+    const stranger = await fetch(`${world.console}${path}`, { redirect: 'manual' });
+    assert.deepEqual([stranger.status, await stranger.text()], [303, '']);
     const cookie = `skerry_staff=${support.browser.cookie}`;
     const answer = await fetch(`${world.console}${path}`, { headers: { cookie } });
     assert.deepEqual(Buffer.from(await answer.arrayBuffer()), png);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
+import { createOutput } from '../../../src/operator/format/output.ts';
 import { buildProgram } from '../../../src/operator/run.ts';
 import { mayPerform, STAFF_OPERATION_IDS, STAFF_OPERATIONS } from '../../../src/spec/staff/operations.ts';
 import { STAFF_ROLES } from '../../../src/spec/staff/roles.ts';
@@ -10,6 +11,8 @@ import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts'
 /** Bodies without the reason. They reach the verb, which may refuse them. */
 const BODIES: Readonly<Record<string, object>> = {
   'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
+  'servers.power': { action: 'reboot' },
+  'servers.resize': { plan: 's2', max_price_usd: 10 },
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
   'servers.set_mail': { allowed: true },
@@ -17,6 +20,21 @@ const BODIES: Readonly<Record<string, object>> = {
   'tickets.note': { text: 'Hello.' },
   'tickets.assign': { assignee: 'nobody@host.example' },
   'canned_answers.set': { name: 'hello', text: 'Hello.' },
+  'hosts.add': { name: 'new', region: 'par', cores: 8, ram_mb: 4096, disk_gb: 100 },
+  'hosts.invite': {
+    ...{ name: 'new', region: 'par', cores: 8, ram_mb: 4096, disk_gb: 100 },
+    address: 'new.example:7443',
+  },
+  'hosts.move_all': { at_once: 2 },
+  'hosts.resize': { cores: 8, ram_mb: 4096, disk_gb: 100 },
+  'hosts.lose': { servers: 'refund', confirm: 'nobody@example.org' },
+  'machines.add': { name: 'm9', region: 'par', plan: 'r1' },
+  'machines.fulfill': { customer: 'nobody@example.org', image: 'debian-13', months: '1' },
+  'machines.record_power': { power: 'off' },
+  'machines.record_wipe': { method: 'nvme format' },
+  'addresses.add': { region: 'par', block: '203.0.113.0/29' },
+  'addresses.block': { range: '203.0.113.1' },
+  'addresses.unblock': { range: '203.0.113.1' },
   'staff.invite': { email: 'new@host.example', name: 'New', role: 'support' },
   'staff.set_role': { role: 'support' },
   'staff_tokens.create': { name: 'another', code: '000000' },
@@ -50,7 +68,8 @@ describe('the roles of staff', () => {
 
   it('offers each operation as an endpoint and as a command', () => {
     assert.deepEqual(ADMIN_ROUTES.map(({ id }) => id).sort(), [...STAFF_OPERATION_IDS].sort());
-    const context = { resources: {} as never, terminal: { out: () => {}, err: () => {}, ask: null } };
+    const terminal = createOutput({ out: () => {}, err: () => {}, ask: null });
+    const context = { resources: {} as never, terminal };
     const program = buildProgram(context, () => undefined);
     for (const id of STAFF_OPERATION_IDS) {
       const words = STAFF_OPERATIONS[id].command.split(' ');

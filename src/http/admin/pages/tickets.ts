@@ -1,19 +1,12 @@
 /** The page of a ticket: the talk, the forms that answer it, and its files. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CannedAnswer } from '../../../domain/customers/tickets/canned.ts';
 import type { StaffTicket } from '../../../domain/customers/tickets/desk.ts';
-import type { StaffActor } from '../../../domain/staff/context.ts';
-import { fail } from '../../../kernel/fail.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { staffTicketView } from '../../../panel/staff/tickets.ts';
 import type { TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { field } from '../../form.ts';
-import { sendTicketFile } from '../../panel/resources/ticket-file.ts';
-import type { ConsoleContext, ConsolePage } from '../page.ts';
+import type { ConsoleContext, ConsoleFile, ConsolePage } from '../page.ts';
 import { formsOf, type RoomAct, roomItemPath, shownActs } from '../room.ts';
-import type { AdminEdge } from '../route.ts';
-import { adminRouteOf } from '../routes.ts';
-import { runAdmin } from '../run.ts';
 import type { ListAnswer } from './lists.ts';
 
 const TICKETS = { path: CONSOLE_PATHS.tickets };
@@ -65,23 +58,25 @@ export const TICKET_PAGES: readonly ConsolePage[] = [
   },
 ];
 
-interface FileRequest {
-  readonly Params: { readonly id: string; readonly file: string };
-}
-
-/** Serves the files of tickets as downloads. */
-export function registerTicketFiles(
-  scope: FastifyInstance,
-  edge: AdminEdge,
-  readStaff: (request: FastifyRequest, reply: FastifyReply) => Promise<StaffActor | null>,
-): void {
-  const path = `${CONSOLE_PATHS.tickets}/:id/files/:file`;
-  scope.get<FileRequest>(path, async (request, reply) => {
-    const staff = (await readStaff(request, reply)) ?? fail('auth_required');
-    const file = (await runAdmin(edge, adminRouteOf('tickets.get_file'), staff, {
-      params: { ...request.params },
-      ...{ query: {}, body: undefined, submission: null },
-    })) as { readonly name: string; readonly type: TicketFileType; readonly content_base64: string };
-    return sendTicketFile(reply, { ...file, content: Buffer.from(file.content_base64, 'base64') });
-  });
-}
+/** The files of tickets, always as downloads. */
+export const TICKET_FILES: readonly ConsoleFile[] = [
+  {
+    path: `${CONSOLE_PATHS.tickets}/{id}/files/{file}`,
+    read: async ({ read, params }) => {
+      const {
+        name,
+        type,
+        content_base64: content,
+      } = await read<{
+        readonly name: string;
+        readonly type: TicketFileType;
+        readonly content_base64: string;
+      }>('tickets.get_file', params);
+      return {
+        type: type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
+        content: Buffer.from(content, 'base64'),
+        name,
+      };
+    },
+  },
+];

@@ -50,17 +50,18 @@ export function receiveTicketFile({ raw, headers }: FastifyRequest): Promise<Buf
   });
 }
 
-/** A download, never shown in the browser: a customer wrote it. */
-export function sendTicketFile(
-  reply: FastifyReply,
-  { name, type, content }: TicketFileContent,
-): FastifyReply {
+/** The header that saves a file under a name in any script. */
+export function attachment(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9._-]/g, '_');
-  const encoded = encodeURIComponent(name);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name)}`;
+}
+
+/** A download, never shown in the browser: a customer wrote it. */
+function sendTicketFile(reply: FastifyReply, { name, type, content }: TicketFileContent): FastifyReply {
   return reply
     .headers({
       'content-type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-      'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,
+      'content-disposition': attachment(name),
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-store',
