@@ -69,13 +69,13 @@ function addQueries(tickets: Command, { resources, terminal }: OperatorContext):
     .command('file')
     .argument('<id>', ID)
     .argument('<file>', 'Id of the file, tfl_…')
-    .requiredOption('--output <path>', 'Where to write it')
+    .requiredOption('--to <path>', 'Where to write it')
     .description('Write a file of a ticket to disk')
-    .action(async (id: string, file: string, { output }: { output: string }) => {
+    .action(async (id: string, file: string, { to }: { to: string }) => {
       const { service } = await resources.service();
       const { content, type } = await readStaffTicketFile(service, id, file);
-      await writeFile(output, content, { flag: 'wx', mode: 0o600 });
-      terminal.out(`wrote ${content.length} bytes of ${type} to ${output}`);
+      await writeFile(to, content, { flag: 'wx', mode: 0o600 });
+      terminal.out(`wrote ${content.length} bytes of ${type} to ${to}`);
     });
 }
 
