@@ -25,6 +25,7 @@ export const ACTIONS = [
   'customer.forget',
   'customer.export',
   'customer.credit',
+  'customer.debit',
   'customer.freeze',
   'customer.unfreeze',
   'token.create',

@@ -133,6 +133,12 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
     audits: 'customer.credit',
     of: 'customer',
   },
+  debit: {
+    args: () => [customer.email, '5', '--reason', 'a correction'],
+    audits: 'customer.debit',
+    of: 'customer',
+  },
+  'customers ledger': 'reads',
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
   'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },

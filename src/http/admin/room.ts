@@ -77,14 +77,14 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     path: room.path,
     access: 'staff',
     render: (context) => renderList(room, context),
-    forms: formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+    forms: actForms(creates, (answer) => ({ to: newItemPath(room, answer) })),
   };
   if (!item) return [list];
   const one: ConsolePage = {
     path: `${room.path}/{id}`,
     access: 'staff',
     render: (context) => renderItem(room, item, context),
-    forms: formsOf(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
+    forms: actForms(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
   };
   return [list, one];
 }
@@ -95,7 +95,11 @@ function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unk
 
 type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
 
-function formsOf<Item>(acts: readonly RoomAct<Item>[], done: Done): Readonly<Record<string, ConsoleForm>> {
+/** The forms of acts, by operation. */
+export function actForms<Item>(
+  acts: readonly RoomAct<Item>[],
+  done: Done,
+): Readonly<Record<string, ConsoleForm>> {
   return Object.fromEntries(acts.map((act) => [act.operation, formOf(act, done)]));
 }
 

@@ -4,6 +4,7 @@ const NOTICES = {
   frozen: 'The account is frozen. Its servers keep running.',
   unfrozen: 'The account is no longer frozen.',
   credited: 'The balance was credited.',
+  debited: 'The balance was debited.',
   totp_off: 'One-time codes are off. The customer was notified.',
   server_frozen: 'The server is frozen and is being powered off.',
   server_held: 'The server is under a legal hold.',

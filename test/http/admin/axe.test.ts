@@ -33,7 +33,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     };
     paths = await Promise.all(
       CONSOLE_PAGES.filter(({ path }) => path !== '/join').map(async ({ path }) =>
-        path.endsWith('/{id}')
+        path.includes('{id}')
           ? path.replace('{id}', encodeURIComponent(await idOf(path.split('/')[1] ?? '')))
           : path,
       ),

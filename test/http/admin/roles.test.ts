@@ -10,6 +10,7 @@ import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts'
 /** Bodies without the reason. They reach the verb, which may refuse them. */
 const BODIES: Readonly<Record<string, object>> = {
   'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
+  'customers.debit': { amount_usd: '1.00', description: 'correction' },
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
   'servers.set_mail': { allowed: true },

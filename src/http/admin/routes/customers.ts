@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { listCustomersForOperator, readCustomerForOperator } from '../../../domain/customers/find.ts';
-import { creditCustomer, freezeCustomer } from '../../../domain/customers/operator.ts';
+import { creditCustomer, debitCustomer, freezeCustomer } from '../../../domain/customers/operator.ts';
+import { readLedgerForOperator } from '../../../domain/customers/staff/ledger.ts';
 import { disableTotpByOperator } from '../../../domain/customers/totp.ts';
 import { centsToUsd } from '../../../kernel/money.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
@@ -15,6 +16,42 @@ function freezing(id: 'customers.freeze' | 'customers.unfreeze', path: string, f
       const { id: customer } = params as { readonly id: string };
       const changed = await freezeCustomer(service, customer, frozen);
       return { ...(await readCustomerForOperator(service, customer)), changed };
+    },
+  });
+}
+
+function adjusting(
+  id: 'customers.credit' | 'customers.debit',
+  path: string,
+  adjust: typeof creditCustomer,
+): AdminRoute {
+  return adminRoute({
+    id,
+    method: 'POST',
+    path,
+    status: 201,
+    body: Type.Object(
+      {
+        amount_usd: Type.String({
+          title: 'Amount in US dollars',
+          maxLength: 20,
+          description: 'Such as 25.50.',
+        }),
+        description: Type.String({ maxLength: 200, description: 'The customer reads it in the ledger.' }),
+      },
+      CLOSED,
+    ),
+    run: async ({ service, params, body }) => {
+      const { amountCents, balanceAfterCents } = await adjust(service, {
+        email: (params as { readonly id: string }).id,
+        amountUsd: body.amount_usd,
+        reason: body.description,
+      });
+      return {
+        object: id === 'customers.credit' ? 'credit' : 'debit',
+        amount_usd: centsToUsd(amountCents),
+        balance_usd: centsToUsd(balanceAfterCents),
+      };
     },
   });
 }
@@ -52,30 +89,18 @@ export const CUSTOMER_ROUTES: readonly AdminRoute[] = [
   freezing('customers.freeze', '/customers/{id}/freeze', true),
   freezing('customers.unfreeze', '/customers/{id}/unfreeze', false),
   adminRoute({
-    id: 'customers.credit',
-    method: 'POST',
-    path: '/customers/{id}/credit',
-    status: 201,
-    body: Type.Object(
-      {
-        amount_usd: Type.String({ maxLength: 20, description: 'US dollars, such as 25.50.' }),
-        description: Type.String({ maxLength: 200, description: 'The customer reads it in the ledger.' }),
-      },
-      CLOSED,
-    ),
-    run: async ({ service, params, body }) => {
-      const { amountCents, balanceAfterCents } = await creditCustomer(service, {
-        email: params.id,
-        amountUsd: body.amount_usd,
-        reason: body.description,
-      });
-      return {
-        object: 'credit',
-        amount_usd: centsToUsd(amountCents),
-        balance_usd: centsToUsd(balanceAfterCents),
-      };
+    id: 'customers.ledger',
+    method: 'GET',
+    path: '/customers/{id}/ledger',
+    query: Type.Object({ before: Type.Optional(Type.String()), limit: LIMIT }, CLOSED),
+    run: async ({ service, params, query: { before, limit } }) => {
+      const query = { ...(before !== undefined && { before }), limit: pageSize(limit) };
+      const { entries, hasMore } = await readLedgerForOperator(service, params.id, query);
+      return listOf(entries, hasMore);
     },
   }),
+  adjusting('customers.credit', '/customers/{id}/credit', creditCustomer),
+  adjusting('customers.debit', '/customers/{id}/debit', debitCustomer),
   adminRoute({
     id: 'customers.disable_totp',
     method: 'POST',
