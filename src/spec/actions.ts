@@ -26,6 +26,7 @@ export const ACTIONS = [
   'customer.export',
   'customer.credit',
   'customer.debit',
+  'customer.set_limits',
   'customer.freeze',
   'customer.unfreeze',
   'token.create',

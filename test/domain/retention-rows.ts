@@ -19,6 +19,8 @@ export interface RetentionCase {
 
 type ExtraColumns = Record<string, unknown>;
 
+const keptForDays = (days: number) => ({ keptMs: days * DAY_MS, goneMs: days * DAY_MS + 1 });
+
 export async function openRetentionRows(world: TestService) {
   await world.fixtures.addPlans();
   const { customerId } = await world.fixtures.addCustomer();
@@ -109,8 +111,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(at), customer_id: customerId, action: 'server.stop', request_id: 'req_x' },
           ...{ ip_country: 'XX', result: 'ok', created_at: at },
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...keptForDays(90),
     },
     actions: {
       insert: (at) =>
@@ -119,8 +120,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ resource_kind: 'server', resource_id: serverId, steps: ['shutdown'], step_times: [at] },
           ...{ progress: 100, request_id: 'req_x', created_at: at, finished_at: at },
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...keptForDays(90),
     },
     staffLog: {
       insert: (at) =>
@@ -128,8 +128,12 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
           ...{ request_id: 'req_x', created_at: at },
         }),
-      keptMs: 1_095 * DAY_MS,
-      goneMs: 1_095 * DAY_MS + 1,
+      ...keptForDays(1_095),
+    },
+    customerNotes: {
+      insert: (at) =>
+        insert('customer_notes', { id: newId(at), customer_id: customerId, text: 'x', created_at: at }),
+      ...keptForDays(1_095),
     },
     // The person of these rows is kept.
     staffSessions: {
@@ -174,8 +178,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ server_id: serverId, hour: at, cpu_pct: 1, ram_mb: 1, disk_read_bps: 1, disk_write_bps: 1 },
           ...{ net_in_bps: 1, net_out_bps: 1 },
         }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
+      ...keptForDays(30),
     },
     // The row of an hour, and of five hours, ends later than it starts.
     minuteMetrics: { insert: points(60), keptMs: 7 * HOUR_MS, goneMs: 7 * HOUR_MS + 1 },
@@ -192,8 +195,7 @@ export async function openRetentionRows(world: TestService) {
           },
           created_at: at,
         }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
+      ...keptForDays(30),
     },
     availability: {
       insert: (at) =>
@@ -224,8 +226,7 @@ export async function openRetentionRows(world: TestService) {
           },
           ...{ created_at: at, expires_at: at },
         }),
-      keptMs: 7 * DAY_MS,
-      goneMs: 7 * DAY_MS + 1,
+      ...keptForDays(7),
     },
     usedChallenges: {
       insert: (at) => insert('used_challenges', { digest: digest(), expires_at: at }),
@@ -276,8 +277,7 @@ export async function openRetentionRows(world: TestService) {
           ...{ id: newId(new Date(at.getTime() - HOUR_MS)), starts_at: new Date(at.getTime() - HOUR_MS) },
           ends_at: at,
         }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
+      ...keptForDays(90),
     },
     deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };

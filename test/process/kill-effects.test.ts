@@ -19,6 +19,8 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   beats: 'the heartbeat of a process',
   component_checks: 'the next measurement writes them again',
   control_plane_identities: 'the operator runs the command again',
+  customer_notes: 'a person writes it again: the staff log has the act as started',
+  customer_tags: 'written in one commit',
   findings: 'the reconciler writes them again',
   host_facts: 'the next round asks the hosts again',
   incident_updates: 'written in one commit with its incident',

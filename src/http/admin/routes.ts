@@ -1,6 +1,7 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
+import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
@@ -11,6 +12,7 @@ import { TOPUP_ROUTES } from './routes/topups.ts';
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
+  ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,
   ...HOST_ROUTES,
   ...TOPUP_ROUTES,

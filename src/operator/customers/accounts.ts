@@ -10,6 +10,7 @@ import type { OperatorContext } from '../context.ts';
 import { formatMoreHint, printTable } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 import { addCustomerData } from './data.ts';
+import { addCustomerRecords } from './records.ts';
 
 export function addCustomers(program: Command, context: OperatorContext): void {
   const { resources, terminal } = context;
@@ -57,6 +58,7 @@ export function addCustomers(program: Command, context: OperatorContext): void {
       terminal.out(`one-time codes are off${changed ? '; the customer is notified' : ' (unchanged)'}`);
     });
   addLedger(customers, context);
+  addCustomerRecords(customers, context);
   addCustomerData(customers, context);
 }
 

@@ -1,10 +1,10 @@
 /** One customer as staff see them, with what belongs to them. */
 import type { LedgerEntry } from '../../spec/schemas/balance.ts';
-import { buttonLink, detailList, section, time } from '../parts/components.ts';
-import type { FormContext } from '../parts/form.ts';
+import { buttonLink, detailList, section, table, time } from '../parts/components.ts';
+import { type FormContext, form } from '../parts/form.ts';
 import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { customerPath, customerState } from './customers.ts';
+import { customerPath, customerState, tagLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { counted } from './parts.ts';
 import { type RoomForm, roomForm, roomTable, type Shown } from './room.ts';
@@ -30,6 +30,23 @@ export interface CustomerFacts {
   readonly snapshots: number;
   readonly sessions: number;
   readonly tokens: number;
+  readonly tags: readonly string[];
+}
+
+export interface StaffNote {
+  readonly id: string;
+  readonly text: string;
+  readonly author: string | null;
+  readonly created_at: string;
+}
+
+export interface CustomerLimit {
+  readonly name: string;
+  readonly title: string;
+  readonly limit: number;
+  /** Null: that of the service applies. */
+  readonly own: number | null;
+  readonly service: number;
 }
 
 /** The beginning of a list of the customer, and the path of all of it. */
@@ -68,6 +85,18 @@ function resourcePath(id: string | null): string | null {
   return id.startsWith('top_') ? topupPath(id) : serverPath(id);
 }
 
+const LIMIT_COLUMNS: readonly Shown<CustomerLimit>[] = [
+  { name: 'Limit', value: ({ title }) => title },
+  { name: 'Applies', value: ({ limit }) => limit, as: 'number' },
+  { name: 'Own', value: ({ own }) => own, as: 'number' },
+  { name: 'Service', value: ({ service }) => service, as: 'number' },
+];
+
+/** `/customers/cus_…/limits`. */
+export function limitsPath(id: string): string {
+  return `${customerPath(id)}/limits`;
+}
+
 /** `/customers/cus_…/ledger`. */
 export function ledgerPath(id: string): string {
   return `${customerPath(id)}/ledger`;
@@ -79,6 +108,8 @@ export function customerView(data: {
   readonly servers: Excerpt<StaffServer>;
   readonly topups: Excerpt<StaffTopup>;
   readonly ledger: Excerpt<LedgerEntry>;
+  readonly notes: readonly StaffNote[];
+  readonly mayDeleteNotes: boolean;
   readonly acts: readonly RoomForm[];
 }): ConsoleView {
   const { customer, acts } = data;
@@ -89,10 +120,11 @@ export function customerView(data: {
     breadcrumbs: [['Customers', CONSOLE_PATHS.customers]],
     status: customerState({ frozen: customer.frozen_at !== null, deleting: customer.deleting_at !== null }),
     facts: [`${usd(customer.balance_usd)} balance`, counted(customer.servers, 'server')],
-    body: html`<p class="page-actions">
+    body: html`<p class="page-actions">${buttonLink('Limits', limitsPath(customer.id), 'plain')}
 ${buttonLink('Audit log', `${CONSOLE_PATHS.audit}?${query}`, 'plain')}
 ${buttonLink('Staff log', `${CONSOLE_PATHS.log}?target=${encodeURIComponent(customer.id)}`, 'plain')}</p>
 ${facts(customer)}
+${data.notes.length > 0 && section('Notes', notesList(data))}
 ${excerpt('Servers', 'servers', SERVER_COLUMNS, data.servers)}
 ${excerpt('Top-ups', 'top-ups', TOPUP_COLUMNS, data.topups)}
 ${excerpt('Ledger', 'ledger entries', LEDGER_COLUMNS, data.ledger)}
@@ -104,6 +136,29 @@ ${
   )
 }`,
   };
+}
+
+function notesList({
+  forms,
+  notes,
+  mayDeleteNotes,
+}: Pick<Parameters<typeof customerView>[0], 'forms' | 'notes' | 'mayDeleteNotes'>): Html {
+  const remove = (id: string) =>
+    form(
+      forms,
+      { name: 'customers.delete_note', key: id, class: 'inline' },
+      html`<button class="quiet">Delete</button>`,
+    );
+  return table({
+    caption: 'Notes, newest first',
+    columns: ['Written', 'By', 'Note', ...(mayDeleteNotes ? [''] : [])],
+    rows: notes.map((note) => [
+      time(note.created_at),
+      note.author ?? '–',
+      html`<span class="lines">${note.text}</span>`,
+      ...(mayDeleteNotes ? [remove(note.id)] : []),
+    ]),
+  });
 }
 
 function excerpt<Item>(
@@ -120,6 +175,7 @@ function excerpt<Item>(
 function facts(row: CustomerFacts): Html {
   return detailList([
     ['ID', html`<code class="copy" data-copy>${row.id}</code>`],
+    ['Tags', row.tags.length > 0 && row.tags.map((tag) => html`${tagLink(tag)} `)],
     ['Email confirmed', row.email_confirmed_at ? time(row.email_confirmed_at) : 'no'],
     ['OpenPGP key', row.has_openpgp_key ? 'yes' : 'no'],
     ['One-time codes', row.totp_since ? html`since ${time(row.totp_since)}` : 'off'],
@@ -148,10 +204,7 @@ export function ledgerView(data: {
   return {
     title: 'Ledger',
     section: 'customers',
-    breadcrumbs: [
-      ['Customers', CONSOLE_PATHS.customers],
-      [customer.email, customerPath(customer.id)],
-    ],
+    breadcrumbs: trailOf(customer),
     facts: [`${usd(customer.balance_usd)} balance`],
     body: html`${
       entries.length === 0
@@ -160,4 +213,27 @@ export function ledgerView(data: {
     }
 ${next && html`<p>${buttonLink('Older entries', next, 'plain')}</p>`}`,
   };
+}
+
+/** The limits of the account, and the form that changes them. */
+export function limitsView(data: {
+  readonly forms: FormContext;
+  readonly customer: CustomerFacts;
+  readonly limits: readonly CustomerLimit[];
+  readonly acts: readonly RoomForm[];
+}): ConsoleView {
+  return {
+    title: 'Limits',
+    section: 'customers',
+    breadcrumbs: trailOf(data.customer),
+    body: html`${roomTable('Limits of the account', LIMIT_COLUMNS, data.limits)}
+${data.acts.map((act) => roomForm(data.forms, act))}`,
+  };
+}
+
+function trailOf({ id, email }: CustomerFacts): NonNullable<ConsoleView['breadcrumbs']> {
+  return [
+    ['Customers', CONSOLE_PATHS.customers],
+    [email, customerPath(id)],
+  ];
 }

@@ -4,7 +4,7 @@ import { type FormContext, form } from '../parts/form.ts';
 import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
-import { filterField, nothingFound } from './parts.ts';
+import { filterField, filterForm, nothingFound } from './parts.ts';
 
 export interface CustomerItem {
   readonly id: string;
@@ -14,6 +14,7 @@ export interface CustomerItem {
   readonly deleting: boolean;
   readonly balance_usd: number;
   readonly servers: number;
+  readonly tags: readonly string[];
 }
 
 export function customerPath(id: string): string {
@@ -25,6 +26,11 @@ export function customerLink(email: string): Html {
   return html`<a href="${customerPath(email)}">${email}</a>`;
 }
 
+/** A link to the customers with a tag. */
+export function tagLink(tag: string): Html {
+  return html`<a href="${CONSOLE_PATHS.customers}?tag=${encodeURIComponent(tag)}">${tag}</a>`;
+}
+
 export function customerState({ frozen, deleting }: { frozen: boolean; deleting: boolean }): Html {
   if (deleting) return statusBadge('being deleted', 'bad');
   return frozen ? statusBadge('frozen', 'bad') : statusBadge('active', 'good');
@@ -33,6 +39,7 @@ export function customerState({ frozen, deleting }: { frozen: boolean; deleting:
 export function customersView(data: {
   readonly forms: FormContext;
   readonly search: string;
+  readonly tag: string;
   readonly customers: readonly CustomerItem[];
   /** The path of the next page; null on the last one. */
   readonly next: string | null;
@@ -42,6 +49,7 @@ export function customersView(data: {
     customerState(row),
     String(row.servers),
     usd(row.balance_usd),
+    row.tags.length === 0 ? '–' : row.tags.map((tag) => html`${tagLink(tag)} `),
     time(row.created_at),
   ]);
   return {
@@ -53,6 +61,7 @@ export function customersView(data: {
       html`${filterField('search', 'Email, ID, server, address, order, or transaction', data.search)}
 <button class="plain">Find</button>`,
     )}
+${filterForm(CONSOLE_PATHS.customers, filterField('tag', 'Tag', data.tag))}
 ${
   rows.length === 0
     ? nothingFound('customers')
@@ -63,6 +72,7 @@ ${
           'State',
           { name: 'Servers', class: 'number' },
           { name: 'Balance', class: 'number' },
+          'Tags',
           'Customer since',
         ],
         rows,

@@ -11,6 +11,10 @@ import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts'
 const BODIES: Readonly<Record<string, object>> = {
   'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
   'customers.debit': { amount_usd: '1.00', description: 'correction' },
+  'customers.add_note': { text: 'a note' },
+  'customers.delete_note': { note: 'cnt_x' },
+  'customers.set_tags': { tags: ['vip'] },
+  'customers.set_limits': { servers: 60 },
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
   'servers.set_mail': { allowed: true },

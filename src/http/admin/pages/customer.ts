@@ -1,15 +1,36 @@
-import { type CustomerFacts, customerView, ledgerPath, ledgerView } from '../../../panel/staff/customer.ts';
+import {
+  type CustomerFacts,
+  type CustomerLimit,
+  customerView,
+  ledgerPath,
+  ledgerView,
+  limitsPath,
+  limitsView,
+  type StaffNote,
+} from '../../../panel/staff/customer.ts';
 import { customerPath } from '../../../panel/staff/customers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { StaffServer } from '../../../panel/staff/servers.ts';
 import type { StaffTopup } from '../../../panel/staff/topups.ts';
+import { PANEL_FIELDS } from '../../../spec/paths.ts';
 import type { LedgerEntry } from '../../../spec/schemas/balance.ts';
+import { field } from '../../form.ts';
 import type { ConsoleContext, ConsolePage } from '../page.ts';
 import { actForms, type RoomAct, shownActs } from '../room.ts';
 import { type ListAnswer, readFiltered } from './lists.ts';
 
 const PATH = `${CONSOLE_PATHS.customers}/{id}`;
 const EXCERPT_ROWS = '20';
+
+const LIMIT_ACTS: readonly RoomAct<readonly CustomerLimit[]>[] = [
+  {
+    operation: 'customers.set_limits',
+    title: 'Change the limits',
+    button: 'Save limits',
+    text: 'If a field is empty, the limit of the service applies. A limit below the usage deletes nothing.',
+    values: (limits) => Object.fromEntries(limits.map(({ name, own }) => [name, own])),
+  },
+];
 
 const ACTS: readonly RoomAct<CustomerFacts>[] = [
   {
@@ -25,6 +46,17 @@ const ACTS: readonly RoomAct<CustomerFacts>[] = [
     isDangerous: true,
     text: 'Takes at most the balance: a debit never makes it negative.',
     notice: 'debited',
+  },
+  {
+    operation: 'customers.add_note',
+    title: 'Add a note',
+    button: 'Add note',
+  },
+  {
+    operation: 'customers.set_tags',
+    title: 'Tags',
+    button: 'Save tags',
+    values: ({ tags }) => ({ tags: tags.join(' ') }),
   },
   {
     operation: 'customers.freeze',
@@ -57,10 +89,11 @@ async function renderCustomer(context: ConsoleContext) {
   const { params, forms, read } = context;
   const customer = await read<CustomerFacts>('customers.get', params);
   const filter = { customer: customer.id, limit: EXCERPT_ROWS };
-  const [servers, topups, ledger] = await Promise.all([
+  const [servers, topups, ledger, notes] = await Promise.all([
     read<ListAnswer<StaffServer>>('servers.list', {}, filter),
     read<ListAnswer<StaffTopup>>('topups.list', {}, filter),
     read<ListAnswer<LedgerEntry>>('customers.ledger', params, { limit: EXCERPT_ROWS }),
+    read<ListAnswer<StaffNote>>('customers.notes', params),
   ]);
   const listPath = (path: string) => `${path}?${new URLSearchParams({ customer: customer.id })}`;
   return customerView({
@@ -68,6 +101,8 @@ async function renderCustomer(context: ConsoleContext) {
     servers: { items: servers.data, path: listPath(CONSOLE_PATHS.servers) },
     topups: { items: topups.data, path: listPath(CONSOLE_PATHS.topups) },
     ledger: { items: ledger.data, path: ledgerPath(customer.id) },
+    notes: notes.data,
+    mayDeleteNotes: context.may('customers.delete_note'),
     acts: shownActs(ACTS, customer, context),
   });
 }
@@ -77,7 +112,25 @@ export const CUSTOMER_ITEM_PAGES: readonly ConsolePage[] = [
     path: PATH,
     access: 'staff',
     render: renderCustomer,
-    forms: actForms(ACTS, (_answer, { id = '' }) => ({ to: customerPath(id) })),
+    forms: {
+      ...actForms(ACTS, (_answer, { id = '' }) => ({ to: customerPath(id) })),
+      'customers.delete_note': {
+        operation: 'customers.delete_note',
+        body: (form) => ({ note: field(form, PANEL_FIELDS.key) }),
+        done: (_answer, { id = '' }) => ({ to: customerPath(id), notice: 'saved' }),
+      },
+    },
+  },
+  {
+    path: `${PATH}/limits`,
+    access: 'staff',
+    render: async (context) => {
+      const { params, forms, read } = context;
+      const customer = await read<CustomerFacts>('customers.get', params);
+      const { data } = await read<ListAnswer<CustomerLimit>>('customers.limits', params);
+      return limitsView({ forms, customer, limits: data, acts: shownActs(LIMIT_ACTS, data, context) });
+    },
+    forms: actForms(LIMIT_ACTS, (_answer, { id = '' }) => ({ to: limitsPath(id) })),
   },
   {
     path: `${PATH}/ledger`,

@@ -21,13 +21,14 @@ export const CUSTOMER_PAGES: readonly ConsolePage[] = [
     access: 'staff',
     render: async ({ forms, query, read }) => {
       const search = field(query, 'search');
+      const tag = field(query, 'tag').trim();
       const { data, next } = await readFiltered<CustomerItem>(
         { query, read },
         'customers.list',
-        { search },
+        { search, tag },
         CONSOLE_PATHS.customers,
       );
-      return customersView({ forms, search, customers: data, next });
+      return customersView({ forms, search, tag, customers: data, next });
     },
     forms: {
       find: {

@@ -65,16 +65,18 @@ export const CUSTOMER_ROUTES: readonly AdminRoute[] = [
       {
         search: Type.Optional(Type.String({ maxLength: 255 })),
         frozen: Type.Optional(Type.Literal('true')),
+        tag: Type.Optional(Type.String({ maxLength: 40 })),
         before: Type.Optional(Type.String()),
         limit: LIMIT,
       },
       CLOSED,
     ),
-    run: async ({ service, query: { search, frozen, before, limit } }) => {
+    run: async ({ service, query: { search, frozen, tag, before, limit } }) => {
       const found = await listCustomersForOperator(service, {
         ...(search !== undefined && { search }),
         ...(before !== undefined && { before }),
         ...(frozen !== undefined && { frozen: true }),
+        ...(tag !== undefined && { tag }),
         limit: pageSize(limit),
       });
       return listOf(found.customers, found.hasMore);
