@@ -126,6 +126,11 @@ async function submit(visit: Visit, page: ConsolePage): Promise<FastifyReply> {
   const result = await runForm(visit, form, body);
   if (result.cookie !== undefined) setCookie(edge, reply, result.cookie);
   if ('to' in result) return redirect(reply, withNotice(result.to, result.notice));
+  if ('download' in result) {
+    const { fileName, content } = result.download;
+    reply.header('content-disposition', `attachment; filename="${fileName}"`);
+    return reply.type('application/json').send(content);
+  }
   return await sendPage(visit, page, newForms(visit), result.shown);
 }
 

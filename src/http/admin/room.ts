@@ -2,6 +2,7 @@
  * A room of the console: the pages for one kind of resource, from a description. The forms follow the schemas
  * of the operations (route.ts), so that a new operation needs no page of its own.
  */
+import { Readable } from 'node:stream';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
 import {
@@ -33,6 +34,8 @@ export interface RoomAct<Item> {
   readonly notice?: ConsoleNotice;
   /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
   readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
+  /** The name of the file that the answer, a stream of JSON, is downloaded as. */
+  readonly fileName?: (params: PageIds) => string;
   /** Values of the answer to show once, such as a code. */
   readonly shows?: (answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
 }
@@ -109,6 +112,9 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
     operation,
     body: (form) => readBody(operation, form),
     done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
+      if (act.fileName && answer instanceof Readable) {
+        return { download: { fileName: act.fileName(params), content: answer } };
+      }
       if (act.shows) return { shown: act.shows(answer) };
       return { to: act.to?.(answer, params) ?? done(answer, params).to, notice };
     },

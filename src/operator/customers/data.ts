@@ -2,7 +2,9 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { deleteCustomer } from '../../domain/customers/deletion/start.ts';
-import { exportCustomer, requireCustomer } from '../../domain/customers/operator.ts';
+import { exportCustomer } from '../../domain/customers/export.ts';
+import { requireCustomer } from '../../domain/customers/operator.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -78,13 +80,13 @@ function addExport(customers: Command, { resources, terminal }: OperatorContext)
       const { service } = await resources.service();
       // Check the customer first, so that a typo leaves no file behind.
       await requireCustomer(service.db, email);
-      if (out === undefined) {
-        await exportCustomer(service, email, lineWriter(terminal.out));
-        return;
-      }
+      const target = { kind: 'customer', name: email } as const;
+      const write = (to: (text: string) => Promise<void>) =>
+        recordCommandOn(service, 'customers.export', target, () => exportCustomer(service, email, to));
+      if (out === undefined) return await write(lineWriter(terminal.out));
       const file = await createExportFile(out);
       try {
-        await exportCustomer(service, email, async (text) => void (await file.write(text)));
+        await write(async (text) => void (await file.write(text)));
         await file.sync();
       } catch (error) {
         // Half a document is useless.
@@ -136,7 +138,12 @@ function addDelete(customers: Command, { resources, terminal }: OperatorContext)
       if (!(options.yes ?? (await confirmDeletion(terminal, overview))))
         return terminal.out('nothing was deleted');
       const deletion = { destroyServers: options.destroyServers === true };
-      const { completed, forfeitedCents } = await deleteCustomer(service, email, deletion);
+      const { completed, forfeitedCents } = await recordCommandOn(
+        service,
+        'customers.delete',
+        { kind: 'customer', name: email },
+        () => deleteCustomer(service, email, deletion),
+      );
       const state = completed ? 'deleted' : 'deletion started: the service removes the resources first';
       terminal.out(`${state}; forfeited: ${formatCents(forfeitedCents)} USD`);
     });

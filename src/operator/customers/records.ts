@@ -46,7 +46,7 @@ function addNotes(customers: Command, { resources, terminal }: OperatorContext):
   customers
     .command('delete-note')
     .argument('<email>', NAME_HELP)
-    .argument('<note>', 'cnt_…')
+    .argument('<note>', 'Id of the note, cnt_…')
     .description('Delete a note on a customer')
     .action(async (email: string, note: string) => {
       const { service } = await resources.service();

@@ -1,5 +1,5 @@
 /** The operations on customers. */
-import { act, CUSTOMERS, MONEY, manage, read } from './roles.ts';
+import { act, CUSTOMERS, MONEY, manage, OWNER, read, type StaffRole } from './roles.ts';
 
 export const CUSTOMER_RECORD_LIMITS = {
   notesMax: 200,
@@ -11,6 +11,9 @@ export const CUSTOMER_RECORD_LIMITS = {
 export function isCustomerTag(text: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,39}$/.test(text);
 }
+
+/** Who may take the data of a customer out of the service. */
+const DATA: readonly StaffRole[] = ['owner', 'support'];
 
 export const CUSTOMER_OPERATIONS = {
   'customers.list': read('customers list', 'List and search customers'),
@@ -26,5 +29,7 @@ export const CUSTOMER_OPERATIONS = {
   'customers.unfreeze': act('customers unfreeze', 'Lift the freeze of an account', CUSTOMERS),
   'customers.credit': act('credit', 'Add to the balance of a customer', MONEY),
   'customers.debit': act('debit', 'Take from the balance of a customer', MONEY),
+  'customers.export': act('customers export', 'Export all data of a customer', DATA),
+  'customers.delete': act('customers delete', 'Delete an account and its data', OWNER),
   'customers.disable_totp': act('customers totp-off', 'Turn off one-time codes of a customer', CUSTOMERS),
 } as const;

@@ -15,6 +15,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'customers.delete_note': { note: 'cnt_x' },
   'customers.set_tags': { tags: ['vip'] },
   'customers.set_limits': { servers: 60 },
+  'customers.delete': { destroy_servers: false },
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
   'servers.set_mail': { allowed: true },

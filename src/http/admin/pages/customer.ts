@@ -83,6 +83,27 @@ const ACTS: readonly RoomAct<CustomerFacts>[] = [
     when: (row) => row.totp_since !== null,
     notice: 'totp_off',
   },
+  {
+    operation: 'customers.export',
+    title: 'Export the data',
+    button: 'Download export',
+    text:
+      'One JSON document with everything stored about the customer, without secrets. Reload this page to ' +
+      'download it again.',
+    fileName: () => 'customer.json',
+  },
+  {
+    operation: 'customers.delete',
+    title: 'Delete the account',
+    button: 'Delete account',
+    isDangerous: true,
+    text:
+      'Deletes the account, its resources, and its personal data for good. The balance is forfeited. To ' +
+      'preserve an account, freeze it.',
+    when: (row) => row.deleting_at === null,
+    to: () => CONSOLE_PATHS.customers,
+    notice: 'deletion_started',
+  },
 ];
 
 async function renderCustomer(context: ConsoleContext) {

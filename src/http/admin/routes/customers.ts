@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { deleteCustomer } from '../../../domain/customers/deletion/start.ts';
+import { openExport } from '../../../domain/customers/export.ts';
 import { listCustomersForOperator, readCustomerForOperator } from '../../../domain/customers/find.ts';
 import { creditCustomer, debitCustomer, freezeCustomer } from '../../../domain/customers/operator.ts';
 import { readLedgerForOperator } from '../../../domain/customers/staff/ledger.ts';
@@ -110,6 +112,31 @@ export const CUSTOMER_ROUTES: readonly AdminRoute[] = [
     run: async ({ service, params }) => {
       const changed = await disableTotpByOperator(service, params.id);
       return { ...(await readCustomerForOperator(service, params.id)), changed };
+    },
+  }),
+  adminRoute({
+    id: 'customers.export',
+    method: 'POST',
+    path: '/customers/{id}/export',
+    run: ({ service, params }) => openExport(service, params.id),
+  }),
+  adminRoute({
+    id: 'customers.delete',
+    method: 'POST',
+    path: '/customers/{id}/delete',
+    body: Type.Object(
+      {
+        destroy_servers: Type.Boolean({
+          title: 'Delete the servers of the account, too',
+          description: 'Without this, an account with servers is not deleted.',
+        }),
+      },
+      CLOSED,
+    ),
+    run: async ({ service, params, body }) => {
+      const deletion = { destroyServers: body.destroy_servers };
+      const { completed, forfeitedCents } = await deleteCustomer(service, params.id, deletion);
+      return { object: 'customer_deletion', completed, forfeited_usd: centsToUsd(forfeitedCents) };
     },
   }),
 ];
