@@ -149,6 +149,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
     audits: 'customer.set_limits',
     of: 'customer',
   },
+  'customers view': { args: () => [customer.email], audits: 'customer.view', of: 'customer' },
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
   'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },

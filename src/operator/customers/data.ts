@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { deleteCustomer } from '../../domain/customers/deletion/start.ts';
 import { exportCustomer } from '../../domain/customers/export.ts';
 import { requireCustomer } from '../../domain/customers/operator.ts';
+import { viewAccount } from '../../domain/customers/staff/view.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
@@ -16,6 +17,7 @@ import { formatCount } from '../format/table.ts';
 
 export function addCustomerData(customers: Command, context: OperatorContext): void {
   addShow(customers, context);
+  addView(customers, context);
   addExport(customers, context);
   addDelete(customers, context);
 }
@@ -68,6 +70,22 @@ function passkeyFacts(passkeys: readonly PasskeyRow[]): [string, string][] {
     const used = last_used_at ? `last used ${formatSessionTime(last_used_at)} UTC` : 'never used';
     return ['passkey', `${name}, since ${formatSessionTime(created_at)} UTC, ${used}`];
   });
+}
+
+function addView(customers: Command, { resources, terminal }: OperatorContext): void {
+  customers
+    .command('view')
+    .argument('<email>', 'Email address, or cus_…')
+    .option('--reason <text>', 'For the staff log')
+    .description('Print an account as the customer’s API shows it; their audit log tells that you looked')
+    .action(async (email: string, { reason = null }: { reason?: string | null }) => {
+      const { service } = await resources.service();
+      const target = { kind: 'customer', name: email, reason } as const;
+      const viewed = await recordCommandOn(service, 'customers.view', target, () =>
+        viewAccount(service, email),
+      );
+      for (const line of JSON.stringify(viewed, null, 2).split('\n')) terminal.out(line);
+    });
 }
 
 function addExport(customers: Command, { resources, terminal }: OperatorContext): void {

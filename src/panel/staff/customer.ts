@@ -97,6 +97,11 @@ export function limitsPath(id: string): string {
   return `${customerPath(id)}/limits`;
 }
 
+/** `/customers/cus_…/view`. */
+export function viewPath(id: string): string {
+  return `${customerPath(id)}/view`;
+}
+
 /** `/customers/cus_…/ledger`. */
 export function ledgerPath(id: string): string {
   return `${customerPath(id)}/ledger`;
@@ -120,7 +125,8 @@ export function customerView(data: {
     breadcrumbs: [['Customers', CONSOLE_PATHS.customers]],
     status: customerState({ frozen: customer.frozen_at !== null, deleting: customer.deleting_at !== null }),
     facts: [`${usd(customer.balance_usd)} balance`, counted(customer.servers, 'server')],
-    body: html`<p class="page-actions">${buttonLink('Limits', limitsPath(customer.id), 'plain')}
+    body: html`<p class="page-actions">${buttonLink('View as customer', viewPath(customer.id), 'plain')}
+${buttonLink('Limits', limitsPath(customer.id), 'plain')}
 ${buttonLink('Audit log', `${CONSOLE_PATHS.audit}?${query}`, 'plain')}
 ${buttonLink('Staff log', `${CONSOLE_PATHS.log}?target=${encodeURIComponent(customer.id)}`, 'plain')}</p>
 ${facts(customer)}
@@ -231,7 +237,8 @@ ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }
 
-function trailOf({ id, email }: CustomerFacts): NonNullable<ConsoleView['breadcrumbs']> {
+/** The parents of a page below the customer's. */
+export function trailOf({ id, email }: CustomerFacts): NonNullable<ConsoleView['breadcrumbs']> {
   return [
     ['Customers', CONSOLE_PATHS.customers],
     [email, customerPath(id)],

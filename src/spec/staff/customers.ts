@@ -29,6 +29,7 @@ export const CUSTOMER_OPERATIONS = {
   'customers.unfreeze': act('customers unfreeze', 'Lift the freeze of an account', CUSTOMERS),
   'customers.credit': act('credit', 'Add to the balance of a customer', MONEY),
   'customers.debit': act('debit', 'Take from the balance of a customer', MONEY),
+  'customers.view': act('customers view', 'View an account as the customer sees it', DATA),
   'customers.export': act('customers export', 'Export all data of a customer', DATA),
   'customers.delete': act('customers delete', 'Delete an account and its data', OWNER),
   'customers.disable_totp': act('customers totp-off', 'Turn off one-time codes of a customer', CUSTOMERS),

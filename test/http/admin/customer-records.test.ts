@@ -155,36 +155,4 @@ describe('notes, tags, and own limits of a customer', () => {
     );
     assert.deepEqual({ ...counts }, { notes: 0, tags: 0, limits: 0 });
   });
-
-  it('downloads the export from the page and over the API, and records it', async () => {
-    const done = await fill(support.browser, path, 'customers.export', { reason });
-    assert.equal(done.status, 200, done.text);
-    const file = JSON.parse(done.text);
-    assert.deepEqual([file.object, file.account[0].email], ['customer_export', email]);
-    const { status, body } = await world.api(support.token, 'POST', `${path}/export`, { reason });
-    assert.equal(status, 200);
-    assert.deepEqual(Object.keys(body), Object.keys(file));
-    assert.equal((await api.get('/audit/events?action=customer.export')).body.data.length, 4);
-    const finance = await world.person('finance');
-    assert.equal((await world.api(finance.token, 'POST', `${path}/export`, { reason })).status, 403);
-  });
-
-  it('deletes an account only with its servers, and never one that is frozen', async () => {
-    const owner = await world.person('owner');
-    const remove = (destroy_servers: boolean) =>
-      world.api(owner.token, 'POST', `${path}/delete`, { destroy_servers, reason });
-    const withServers = await remove(false);
-    assert.equal(withServers.status, 409, JSON.stringify(withServers.body));
-    await world.api(owner.token, 'POST', `${path}/freeze`, { reason });
-    assert.match(JSON.stringify((await remove(true)).body), /frozen/);
-    await world.api(owner.token, 'POST', `${path}/unfreeze`, { reason });
-    const { body } = await world.api(owner.token, 'GET', path);
-    const done = await fill(owner.browser, path, 'customers.delete', { destroy_servers: 'on', reason });
-    assert.match(done.location ?? '', /^\/customers\?done=deletion_started/, done.text);
-    await world.settle();
-    assert.equal((await world.api(owner.token, 'GET', `/customers/${body.id}`)).body.email, 'deleted');
-    const log = await world.api(owner.token, 'GET', `/staff_log?target=${body.id}`);
-    const entries = log.body.data as { operation: string; result: string }[];
-    assert.deepEqual([entries[0]?.operation, entries[0]?.result], ['customers.delete', 'ok']);
-  });
 });

@@ -8,6 +8,7 @@ import {
   limitsView,
   type StaffNote,
 } from '../../../panel/staff/customer.ts';
+import { accountView, type ViewedAccount } from '../../../panel/staff/customer-view.ts';
 import { customerPath } from '../../../panel/staff/customers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { StaffServer } from '../../../panel/staff/servers.ts';
@@ -21,6 +22,19 @@ import { type ListAnswer, readFiltered } from './lists.ts';
 
 const PATH = `${CONSOLE_PATHS.customers}/{id}`;
 const EXCERPT_ROWS = '20';
+
+/** The pages of a customer show what the act returned, once. */
+const VIEW_ACTS: readonly RoomAct<CustomerFacts>[] = [
+  {
+    operation: 'customers.view',
+    title: 'View the account',
+    button: 'View account',
+    text:
+      'Shows the resources as the customer’s own API shows them, without secrets. You cannot change anything. ' +
+      'The customer’s audit log tells that we looked.',
+    shows: (answer) => ({ view: JSON.stringify(answer) }),
+  },
+];
 
 const LIMIT_ACTS: readonly RoomAct<readonly CustomerLimit[]>[] = [
   {
@@ -141,6 +155,17 @@ export const CUSTOMER_ITEM_PAGES: readonly ConsolePage[] = [
         done: (_answer, { id = '' }) => ({ to: customerPath(id), notice: 'saved' }),
       },
     },
+  },
+  {
+    path: `${PATH}/view`,
+    access: 'staff',
+    render: async (context) => {
+      const { params, forms, read, shown } = context;
+      const customer = await read<CustomerFacts>('customers.get', params);
+      const viewed = shown?.view === undefined ? null : (JSON.parse(shown.view) as ViewedAccount);
+      return accountView({ forms, customer, viewed, acts: shownActs(VIEW_ACTS, customer, context) });
+    },
+    forms: actForms(VIEW_ACTS, (_answer, { id = '' }) => ({ to: customerPath(id) })),
   },
   {
     path: `${PATH}/limits`,

@@ -4,6 +4,7 @@ import { openExport } from '../../../domain/customers/export.ts';
 import { listCustomersForOperator, readCustomerForOperator } from '../../../domain/customers/find.ts';
 import { creditCustomer, debitCustomer, freezeCustomer } from '../../../domain/customers/operator.ts';
 import { readLedgerForOperator } from '../../../domain/customers/staff/ledger.ts';
+import { viewAccount } from '../../../domain/customers/staff/view.ts';
 import { disableTotpByOperator } from '../../../domain/customers/totp.ts';
 import { centsToUsd } from '../../../kernel/money.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
@@ -113,6 +114,12 @@ export const CUSTOMER_ROUTES: readonly AdminRoute[] = [
       const changed = await disableTotpByOperator(service, params.id);
       return { ...(await readCustomerForOperator(service, params.id)), changed };
     },
+  }),
+  adminRoute({
+    id: 'customers.view',
+    method: 'POST',
+    path: '/customers/{id}/view',
+    run: ({ service, params }) => viewAccount(service, params.id),
   }),
   adminRoute({
     id: 'customers.export',
