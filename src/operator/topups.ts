@@ -1,6 +1,7 @@
 /** `topups list`, `show`, `held`, `release`, `refund`: top-ups, and payments withheld by the kill-switch. */
 import { type Command, Option } from 'commander';
 import { systemActor } from '../domain/record.ts';
+import { toPaymentObject, toTopupObject } from '../domain/staff/objects.ts';
 import { recordCommandOn } from '../domain/staff/target.ts';
 import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/operator.ts';
 import { type RefundOrder, refundTopup } from '../domain/topups/settlement/refund.ts';
@@ -11,7 +12,7 @@ import { COIN_CODES } from '../spec/coins.ts';
 import { TOPUP_STATUSES } from '../spec/states.ts';
 import { listWithheldTopups } from '../store/topups/operator.ts';
 import type { OperatorContext } from './context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
+import { addList, formatFacts, formatMoreHint } from './format/table.ts';
 import {
   formatCoinAmount,
   paymentColumns,
@@ -45,7 +46,8 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .action(async (query: TopupQuery) => {
       const { service } = await resources.service();
       const result = await listTopupsForOperator(service, query);
-      printTable(terminal, TOPUP_HEADING, result.topups.map(topupColumns));
+      terminal.table(TOPUP_HEADING, result.topups.map(topupColumns));
+      terminal.document(result.topups.map(toTopupObject));
       if (result.more) terminal.err(formatMoreHint(result.topups.length, 'top-up'));
     });
   topups
@@ -55,16 +57,17 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .action(async (name: string) => {
       const { service } = await resources.service();
       const { topup, payments, refunds } = await findTopupForOperator(service, name);
-      for (const line of formatFacts(topupFacts(topup))) terminal.out(line);
+      terminal.facts(topupFacts(topup));
       const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
       const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'outcome', 'transaction'];
-      printTable(terminal, heading, rows);
+      terminal.table(heading, rows);
       for (const refund of refunds) {
         const lines = formatFacts(refundFacts(refund, topup.coin));
         if (lines.length > 0) terminal.out('');
         for (const line of lines) terminal.out(line);
       }
+      terminal.document({ ...toTopupObject(topup), payments: payments.map(toPaymentObject) });
     });
   addList(topups, context, {
     name: 'held',

@@ -14,6 +14,8 @@ export interface ConsoleContext {
   readonly edge: AdminEdge;
   readonly params: PageIds;
   readonly query: Form;
+  /** The part of the cookie that every visitor has. */
+  readonly visitor: string;
   readonly forms: FormContext;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;
@@ -56,6 +58,19 @@ export interface SessionForm {
 }
 
 export type ConsoleForm = OperationForm | SessionForm;
+
+/** A download, or a picture of a page. Only people who are signed in receive it. */
+export interface ConsoleFile {
+  readonly path: string;
+  readonly read: (context: ConsoleContext) => Promise<ConsoleFileContent>;
+}
+
+export interface ConsoleFileContent {
+  readonly type: string;
+  readonly content: string | Buffer;
+  /** The name to save it under; omitted: it is shown. */
+  readonly name?: string;
+}
 
 export interface ConsolePage {
   /** With parameters as `{id}`. */

@@ -25,7 +25,7 @@ export interface RoomAct<Item> {
   readonly title: string;
   readonly button: string;
   readonly isDangerous?: true;
-  /** What it does, in a sentence or two. */
+  /** A sentence or two about its effects. */
   readonly text?: string;
   /** Whether the form is offered for the resource. */
   readonly when?: (item: Item) => boolean;

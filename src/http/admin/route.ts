@@ -2,6 +2,7 @@
 import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
 import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
+import type { CarryOut } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { SiteSettings } from '../settings.ts';
@@ -11,6 +12,8 @@ import type { PathParams } from '../v1/route.ts';
 export interface AdminEdge {
   readonly service: Service;
   readonly attempts: AttemptCounter;
+  /** Runs an act that a second person approved. */
+  readonly carryOut: CarryOut;
   readonly settings: {
     /** The public URL of the console; null: as it listens. `https:` makes the cookie Secure. */
     readonly baseUrl: string | null;
@@ -20,8 +23,8 @@ export interface AdminEdge {
   };
 }
 
-export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object> {
-  readonly service: Service;
+export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object>
+  extends Pick<AdminEdge, 'service' | 'carryOut'> {
   readonly actor: StaffActor;
   readonly params: Params;
   readonly query: Query;

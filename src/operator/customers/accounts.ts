@@ -7,7 +7,7 @@ import { disableTotpByOperator } from '../../domain/customers/totp.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatCents } from '../../kernel/money.ts';
 import type { OperatorContext } from '../context.ts';
-import { formatMoreHint, printTable } from '../format/table.ts';
+import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 import { addCustomerData } from './data.ts';
 import { addCustomerRecords } from './records.ts';
@@ -109,7 +109,8 @@ function addLedger(customers: Command, { resources, terminal }: OperatorContext)
         entry.balance_after_usd.toFixed(2),
         entry.description,
       ]);
-      printTable(terminal, ['booked (UTC)', 'type', 'USD', 'balance', 'description'], rows);
+      terminal.table(['booked (UTC)', 'type', 'USD', 'balance', 'description'], rows);
+      terminal.document(entries);
       if (hasMore) terminal.err(formatMoreHint(rows.length, 'entry', 'entries'));
     });
 }
@@ -128,7 +129,8 @@ function addLists(customers: Command, { resources, terminal }: OperatorContext):
       row.created_at.slice(0, 10),
       [row.frozen && 'frozen', row.deleting && 'being deleted'].filter(Boolean).join(', '),
     ]);
-    printTable(terminal, ['customer', 'email', 'balance', 'servers', 'since', ''], rows);
+    terminal.table(['customer', 'email', 'balance', 'servers', 'since', ''], rows);
+    terminal.document(found.customers);
     if (found.hasMore) terminal.err(formatMoreHint(rows.length, 'customer'));
   };
   customers

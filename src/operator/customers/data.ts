@@ -3,6 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { deleteCustomer } from '../../domain/customers/deletion/start.ts';
 import { exportCustomer } from '../../domain/customers/export.ts';
+import { readCustomerForOperator } from '../../domain/customers/find.ts';
 import { requireCustomer } from '../../domain/customers/operator.ts';
 import { viewAccount } from '../../domain/customers/staff/view.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
@@ -32,9 +33,8 @@ function addShow(customers: Command, { resources, terminal }: OperatorContext): 
       const { id } = await requireCustomer(service.db, email);
       const overview = await readCustomerOverview(service.db, id);
       const passkeys = await listPasskeys(service.db, id);
-      for (const [name, value] of overview ? overviewFacts(overview, passkeys) : []) {
-        terminal.out(`${name.padEnd(15)}${value}`);
-      }
+      terminal.facts(overview ? overviewFacts(overview, passkeys) : []);
+      terminal.document(await readCustomerForOperator(service, email));
     });
 }
 
@@ -85,6 +85,7 @@ function addView(customers: Command, { resources, terminal }: OperatorContext): 
         viewAccount(service, email),
       );
       for (const line of JSON.stringify(viewed, null, 2).split('\n')) terminal.out(line);
+      terminal.document(viewed);
     });
 }
 

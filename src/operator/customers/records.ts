@@ -5,7 +5,7 @@ import { addNote, readNotes, removeNote, setTags } from '../../domain/customers/
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import type { OwnLimitName } from '../../spec/limits.ts';
 import type { OperatorContext } from '../context.ts';
-import { formatCount, printTable } from '../format/table.ts';
+import { formatCount } from '../format/table.ts';
 
 const NAME_HELP = 'Email address, or cus_…';
 
@@ -22,13 +22,15 @@ function addNotes(customers: Command, { resources, terminal }: OperatorContext):
     .description('List the notes of staff on a customer, newest first')
     .action(async (email: string) => {
       const { service } = await resources.service();
-      const rows = (await readNotes(service, email)).map((note) => [
+      const notes = await readNotes(service, email);
+      const rows = notes.map((note) => [
         note.id,
         note.created_at.slice(0, 16).replace('T', ' '),
         note.author ?? '',
         note.text.replace(/\s+/g, ' '),
       ]);
-      printTable(terminal, ['note', 'written (UTC)', 'by', 'text'], rows);
+      terminal.table(['note', 'written (UTC)', 'by', 'text'], rows);
+      terminal.document(notes);
     });
   customers
     .command('add-note')
@@ -79,13 +81,15 @@ function addLimits(customers: Command, { resources, terminal }: OperatorContext)
     .description('List the limits of a customer')
     .action(async (email: string) => {
       const { service } = await resources.service();
-      const rows = (await readLimitsForOperator(service, email)).map((row) => [
+      const limits = await readLimitsForOperator(service, email);
+      const rows = limits.map((row) => [
         row.name,
         String(row.limit),
         row.own === null ? '' : String(row.own),
         String(row.service),
       ]);
-      printTable(terminal, ['limit', 'applies', 'own', 'service'], rows);
+      terminal.table(['limit', 'applies', 'own', 'service'], rows);
+      terminal.document(limits);
     });
   customers
     .command('set-limits')

@@ -4,9 +4,10 @@ import { buttonLink, detailList, section, table, time } from '../parts/component
 import { type FormContext, form } from '../parts/form.ts';
 import { usd } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
+import { part } from '../parts/live.ts';
 import { customerPath, customerState, tagLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
-import { counted } from './parts.ts';
+import { counted, UPDATES_EVERY_S } from './parts.ts';
 import { type RoomForm, roomForm, roomTable, type Shown } from './room.ts';
 import { type StaffServer, serverPath } from './servers.ts';
 import { type StaffTopup, topupPath } from './topups.ts';
@@ -125,22 +126,24 @@ export function customerView(data: {
     breadcrumbs: [['Customers', CONSOLE_PATHS.customers]],
     status: customerState({ frozen: customer.frozen_at !== null, deleting: customer.deleting_at !== null }),
     facts: [`${usd(customer.balance_usd)} balance`, counted(customer.servers, 'server')],
+    updatesEveryS: UPDATES_EVERY_S,
     body: html`<p class="page-actions">${buttonLink('View as customer', viewPath(customer.id), 'plain')}
 ${buttonLink('Limits', limitsPath(customer.id), 'plain')}
 ${buttonLink('Audit log', `${CONSOLE_PATHS.audit}?${query}`, 'plain')}
 ${buttonLink('Staff log', `${CONSOLE_PATHS.log}?target=${encodeURIComponent(customer.id)}`, 'plain')}</p>
-${facts(customer)}
-${data.notes.length > 0 && section('Notes', notesList(data))}
-${excerpt('Servers', 'servers', SERVER_COLUMNS, data.servers)}
-${excerpt('Top-ups', 'top-ups', TOPUP_COLUMNS, data.topups)}
-${excerpt('Ledger', 'ledger entries', LEDGER_COLUMNS, data.ledger)}
-${
+${part('details', facts(customer))}
+${part('notes', data.notes.length > 0 && section('Notes', notesList(data)))}
+${part('servers', excerpt('Servers', 'servers', SERVER_COLUMNS, data.servers))}
+${part('topups', excerpt('Top-ups', 'top-ups', TOPUP_COLUMNS, data.topups))}
+${part('ledger', excerpt('Ledger', 'ledger entries', LEDGER_COLUMNS, data.ledger))}
+${part(
+  'acts',
   acts.length > 0 &&
-  section(
-    'Actions',
-    acts.map((act) => roomForm(data.forms, act)),
-  )
-}`,
+    section(
+      'Actions',
+      acts.map((act) => roomForm(data.forms, act)),
+    ),
+)}`,
   };
 }
 

@@ -3,9 +3,18 @@ import { buttonLink, detailList, section, statusBadge, table, time } from '../pa
 import { Fields, type FormContext } from '../parts/form.ts';
 import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { part } from '../parts/live.ts';
 import { customerLink } from './customers.ts';
 import type { ConsoleSection, ConsoleView } from './layout.ts';
-import { actForm, filterChoice, filterField, filterForm, nothingFound, reasonField } from './parts.ts';
+import {
+  actForm,
+  filterChoice,
+  filterField,
+  filterForm,
+  nothingFound,
+  reasonField,
+  UPDATES_EVERY_S,
+} from './parts.ts';
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
@@ -122,10 +131,14 @@ export function roomListView<Item>(data: {
   return {
     title: data.title,
     section: data.section,
+    updatesEveryS: UPDATES_EVERY_S,
     body: html`${data.intro && html`<p>${data.intro}</p>`}
 ${filters.length > 0 && filterForm(data.path, fields)}
-${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
-${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}
+${part(
+  'list',
+  html`${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
+${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}`,
+)}
 ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }
@@ -149,16 +162,21 @@ export function roomItemView<Item>(data: {
     section: data.section,
     breadcrumbs: [data.parent],
     ...(data.state && { status: shownValue(data.state, item) }),
+    updatesEveryS: UPDATES_EVERY_S,
     body: html`${buttons.length > 0 && html`<p class="page-actions">${buttons}</p>`}
-${detailList(data.details.map((row) => [row.name, shownValue(row, item)]))}
-${data.tables.map((each) => itemTable(each, item))}
-${
+${part('details', detailList(data.details.map((row) => [row.name, shownValue(row, item)])))}
+${part(
+  'tables',
+  data.tables.map((each) => itemTable(each, item)),
+)}
+${part(
+  'acts',
   data.acts.length > 0 &&
-  section(
-    'Actions',
-    data.acts.map((act) => roomForm(data.forms, act)),
-  )
-}`,
+    section(
+      'Actions',
+      data.acts.map((act) => roomForm(data.forms, act)),
+    ),
+)}`,
   };
 }
 

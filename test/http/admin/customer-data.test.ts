@@ -63,7 +63,7 @@ describe('the data of a customer in the console', () => {
     assert.equal((await world.api(finance.token, 'POST', `${path}/export`, { reason })).status, 403);
   });
 
-  it('deletes an account only with its servers, and never one that is frozen', async () => {
+  it('deletes an account only with its servers, and never a frozen account', async () => {
     const owner = await world.person('owner');
     const remove = (destroy_servers: boolean) =>
       world.api(owner.token, 'POST', `${path}/delete`, { destroy_servers, reason });

@@ -36,8 +36,8 @@ export interface StaffWorld extends World {
   ): Promise<ApiAnswer>;
 }
 
-export async function startStaffWorld(): Promise<StaffWorld> {
-  const world = await startWorld({ SKERRY_ADMIN_PORT: '0' });
+export async function startStaffWorld(settings: Readonly<Record<string, string>> = {}): Promise<StaffWorld> {
+  const world = await startWorld({ SKERRY_ADMIN_PORT: '0', ...settings });
   const url = world.consoleUrl ?? assert.fail('the console has no port');
   const stranger = () => Object.assign(PanelClient.forUrl(url), { cookieName: 'skerry_staff' });
   return {

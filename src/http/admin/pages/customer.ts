@@ -30,8 +30,8 @@ const VIEW_ACTS: readonly RoomAct<CustomerFacts>[] = [
     title: 'View the account',
     button: 'View account',
     text:
-      'Shows the resources as the customer’s own API shows them, without secrets. You cannot change anything. ' +
-      'The customer’s audit log tells that we looked.',
+      'Shows the resources as the customer’s own API shows them, without secrets. You cannot change ' +
+      'anything. The customer’s audit log tells that we looked.',
     shows: (answer) => ({ view: JSON.stringify(answer) }),
   },
 ];
