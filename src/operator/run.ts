@@ -25,7 +25,8 @@ import { addMaintenance } from './maintenance.ts';
 import { addPolicy } from './policy.ts';
 import { addPrices } from './prices.ts';
 import { addRecover } from './recover.ts';
-import { addServers } from './servers.ts';
+import { addOperations } from './servers/operations.ts';
+import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDns,
   addCustomers,
   addServers,
+  addOperations,
   addDedicated,
   addTopups,
   addChain,

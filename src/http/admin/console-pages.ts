@@ -8,12 +8,15 @@ import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
-import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { TOPUP_PAGES } from './pages/topups.ts';
 import { roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { MACHINES_ROOM } from './rooms/machines.ts';
+import { OPERATIONS_ROOM } from './rooms/operations.ts';
+import { SERVERS_ROOM } from './rooms/servers.ts';
+import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
 
 /** In any order: their paths differ. */
 export const CONSOLE_PAGES: readonly ConsolePage[] = [
@@ -21,9 +24,14 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   OVERVIEW_PAGE,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
-  ...SERVER_PAGES,
   ...TOPUP_PAGES,
+  ...roomPages(SERVERS_ROOM),
+  ...roomPages(OPERATIONS_ROOM),
   ...roomPages(HOSTS_ROOM),
+  ...roomPages(MACHINES_ROOM),
+  ...roomPages(IMAGES_ROOM),
+  ...roomPages(CUSTOM_IMAGES_ROOM),
+  ...roomPages(ADDRESSES_ROOM),
   ...roomPages(APPROVALS_ROOM),
   ...roomPages(APPROVAL_RULES_ROOM),
   ...STAFF_PAGES,

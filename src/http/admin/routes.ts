@@ -5,9 +5,12 @@ import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { MACHINE_ROUTES } from './routes/machines.ts';
+import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
+import { STOCK_ROUTES } from './routes/stock.ts';
 import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
@@ -15,7 +18,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,
+  ...OPERATION_ROUTES,
   ...HOST_ROUTES,
+  ...MACHINE_ROUTES,
+  ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,

@@ -50,8 +50,10 @@ function prepare(route: AdminRoute): Prepared {
 const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
+  operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
 };
@@ -68,21 +70,22 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  edge: AdminEdge,
+  edge: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut' | 'attempts'>,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
 ): Promise<object | undefined> {
-  const { service, carryOut } = edge;
+  const { service, hosts, carryOut } = edge;
   const { readQuery, checkBody } = prepare(route);
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  const { reason, code: _, ...details } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const { reason, code: _, ...rest } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  const kept = Object.entries(rest).filter(([name]) => !route.unlogged?.includes(name));
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
-    details,
+    details: Object.fromEntries(kept),
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
@@ -93,7 +96,7 @@ export async function runAdmin(
   };
   const run = async () => {
     check();
-    return await route.run({ service, carryOut, actor, params, query, body: sent });
+    return await route.run({ service, hosts, carryOut, actor, params, query, body: sent });
   };
   const hold = async () => {
     check();

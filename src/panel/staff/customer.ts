@@ -9,8 +9,6 @@ import { customerPath, customerState, tagLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { counted, UPDATES_EVERY_S } from './parts.ts';
 import { type RoomForm, roomForm, roomTable, type Shown } from './room.ts';
-import { type StaffServer, serverPath } from './servers.ts';
-import { type StaffTopup, topupPath } from './topups.ts';
 
 export interface CustomerFacts {
   readonly id: string;
@@ -50,13 +48,32 @@ export interface CustomerLimit {
   readonly service: number;
 }
 
+export interface CustomerServer {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly plan: string;
+  readonly ipv4: string | null;
+  readonly paid_until: string | null;
+}
+
+export interface CustomerTopup {
+  readonly id: string;
+  readonly order_ref: string;
+  readonly status: string;
+  readonly amount_usd: number;
+  readonly credited_usd: number;
+  readonly bonus_usd: number;
+  readonly created_at: string;
+}
+
 /** The beginning of a list of the customer, and the path of all of it. */
 interface Excerpt<Item> {
   readonly items: readonly Item[];
   readonly path: string;
 }
 
-const SERVER_COLUMNS: readonly Shown<StaffServer>[] = [
+const SERVER_COLUMNS: readonly Shown<CustomerServer>[] = [
   { name: 'Server', value: ({ name }) => name, link: ({ id }) => serverPath(id) },
   { name: 'Status', value: ({ status }) => status, as: 'state', tones: { running: 'good', error: 'bad' } },
   { name: 'Plan', value: ({ plan }) => plan },
@@ -64,7 +81,7 @@ const SERVER_COLUMNS: readonly Shown<StaffServer>[] = [
   { name: 'Paid until', value: (row) => row.paid_until, as: 'time' },
 ];
 
-const TOPUP_COLUMNS: readonly Shown<StaffTopup>[] = [
+const TOPUP_COLUMNS: readonly Shown<CustomerTopup>[] = [
   { name: 'Order', value: (row) => row.order_ref, link: ({ id }) => topupPath(id) },
   { name: 'Status', value: ({ status }) => status, as: 'state', tones: { credited: 'good' } },
   { name: 'Requested', value: (row) => row.amount_usd, as: 'usd' },
@@ -80,6 +97,14 @@ const LEDGER_COLUMNS: readonly Shown<LedgerEntry>[] = [
   { name: 'Amount', value: (row) => row.amount_usd, as: 'usd' },
   { name: 'Balance', value: (row) => row.balance_after_usd, as: 'usd' },
 ];
+
+function serverPath(id: string): string {
+  return `${CONSOLE_PATHS.servers}/${encodeURIComponent(id)}`;
+}
+
+function topupPath(id: string): string {
+  return `${CONSOLE_PATHS.topups}/${encodeURIComponent(id)}`;
+}
 
 function resourcePath(id: string | null): string | null {
   if (id === null) return null;
@@ -111,8 +136,8 @@ export function ledgerPath(id: string): string {
 export function customerView(data: {
   readonly forms: FormContext;
   readonly customer: CustomerFacts;
-  readonly servers: Excerpt<StaffServer>;
-  readonly topups: Excerpt<StaffTopup>;
+  readonly servers: Excerpt<CustomerServer>;
+  readonly topups: Excerpt<CustomerTopup>;
   readonly ledger: Excerpt<LedgerEntry>;
   readonly notes: readonly StaffNote[];
   readonly mayDeleteNotes: boolean;

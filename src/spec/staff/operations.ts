@@ -3,11 +3,10 @@
  * offer the same operations.
  */
 import { CUSTOMER_OPERATIONS } from './customers.ts';
+import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
   EVERYONE,
-  HOSTS,
-  MACHINES,
   MONEY,
   manage,
   OWNER,
@@ -18,17 +17,8 @@ import {
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
-  'servers.list': read('servers list', 'List servers'),
-  'servers.get': read('servers show', 'Show a server'),
-  'servers.freeze': act('servers freeze', 'Power off a server and make it read-only', MACHINES),
-  'servers.hold': act('servers hold', 'Preserve a server and its disk for a legal order', OWNER),
-  'servers.release': act('servers release', 'Lift the freeze of a server', MACHINES),
-  'servers.release_hold': act('servers release', 'Lift the legal hold of a server', OWNER),
-  'servers.set_mail': act('servers mail', 'Allow or block outbound SMTP of a server', MACHINES),
-  'hosts.list': read('hosts list', 'List hosts'),
-  'hosts.get': read('hosts show', 'Show a host'),
-  'hosts.drain': manage('hosts drain', 'Place no new servers on a host', HOSTS),
-  'hosts.undrain': manage('hosts undrain', 'Place servers on a host again', HOSTS),
+  ...SERVER_OPERATIONS,
+  ...MACHINE_OPERATIONS,
   'topups.list': read('topups list', 'List top-ups'),
   'topups.get': read('topups show', 'Show a top-up and its payments'),
   'topups.release': act('topups release', 'Credit the withheld payments of a top-up', MONEY),

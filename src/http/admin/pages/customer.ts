@@ -1,6 +1,8 @@
 import {
   type CustomerFacts,
   type CustomerLimit,
+  type CustomerServer,
+  type CustomerTopup,
   customerView,
   ledgerPath,
   ledgerView,
@@ -11,8 +13,6 @@ import {
 import { accountView, type ViewedAccount } from '../../../panel/staff/customer-view.ts';
 import { customerPath } from '../../../panel/staff/customers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import type { StaffServer } from '../../../panel/staff/servers.ts';
-import type { StaffTopup } from '../../../panel/staff/topups.ts';
 import { PANEL_FIELDS } from '../../../spec/paths.ts';
 import type { LedgerEntry } from '../../../spec/schemas/balance.ts';
 import { field } from '../../form.ts';
@@ -125,8 +125,8 @@ async function renderCustomer(context: ConsoleContext) {
   const customer = await read<CustomerFacts>('customers.get', params);
   const filter = { customer: customer.id, limit: EXCERPT_ROWS };
   const [servers, topups, ledger, notes] = await Promise.all([
-    read<ListAnswer<StaffServer>>('servers.list', {}, filter),
-    read<ListAnswer<StaffTopup>>('topups.list', {}, filter),
+    read<ListAnswer<CustomerServer>>('servers.list', {}, filter),
+    read<ListAnswer<CustomerTopup>>('topups.list', {}, filter),
     read<ListAnswer<LedgerEntry>>('customers.ledger', params, { limit: EXCERPT_ROWS }),
     read<ListAnswer<StaffNote>>('customers.notes', params),
   ]);
