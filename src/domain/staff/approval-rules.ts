@@ -15,13 +15,10 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 
 /** People do these for themselves, with a one-time code. */
 const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account'];
-/** Their answer is for the person who asks, at once: an approval has none to keep. */
-const ANSWERED_AT_ONCE: readonly StaffOperation[] = ['customers.view', 'customers.export'];
 
 /** Operations that a rule may name. */
 export const APPROVAL_OPERATIONS: readonly StaffOperation[] = STAFF_OPERATION_IDS.filter(
-  (id) =>
-    STAFF_OPERATIONS[id].changes && !ANSWERED_AT_ONCE.includes(id) && !NEVER.includes(id.split('.')[0] ?? ''),
+  (id) => STAFF_OPERATIONS[id].changes && !NEVER.includes(id.split('.')[0] ?? ''),
 );
 
 export interface ApprovalRuleView {

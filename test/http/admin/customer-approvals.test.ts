@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { DAY_MS, SECOND_MS } from '../../../src/kernel/time.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { totpAt } from '../../support/totp.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
@@ -21,7 +22,7 @@ describe('acts on a customer that wait for a second person', () => {
     customer = await world.customer(40);
     api = V1Client.forUrl(world.url, await createApiToken(customer));
     path = `/customers/${customer.email}`;
-    for (const name of ['debit', 'set_limits', 'add_note', 'set_tags', 'delete']) {
+    for (const name of ['debit', 'set_limits', 'add_note', 'set_tags', 'export', 'delete']) {
       const operation = `customers.${name}`;
       // A single rule is set without approval; the next ones wait for the other owner.
       const set = await world.api(asks.token, 'POST', '/approval_rules', { operation });
@@ -30,12 +31,12 @@ describe('acts on a customer that wait for a second person', () => {
   });
   after(() => world.close());
 
-  async function approve(id: string): Promise<void> {
+  async function approve(id: string, state = 'done'): Promise<void> {
     // A code works once: the test forgets that it was used.
     await world.opened.service.db.run('update staff set totp_last_step = 0');
     const body = { code: totpAt(approves.secret) };
     const done = await world.api(approves.token, 'POST', `/approvals/${id}/approve`, body);
-    assert.deepEqual([done.status, done.body.state], [200, 'done'], JSON.stringify(done.body));
+    assert.deepEqual([done.status, done.body.state], [200, state], JSON.stringify(done.body));
   }
 
   async function ask(below: string, body: object): Promise<string> {
@@ -61,6 +62,24 @@ describe('acts on a customer that wait for a second person', () => {
     assert.deepEqual([written?.text, written?.author], ['Call again.', 'A person (owner)']);
     const { data } = (await api.get('/account/limits?page_size=100')).body;
     assert.equal(data.find(({ name }: { name: string }) => name === 'servers').limit, 3);
+  });
+
+  it('lets the person who asked export the data once after the approval', async () => {
+    const take = (person: Person) => world.api(person.token, 'POST', `${path}/export`, { reason });
+    await approve(await ask('export', { reason }), 'approved');
+    assert.equal((await take(approves)).body.object, 'approval');
+    const taken = await take(asks);
+    assert.deepEqual([taken.status, taken.body.object], [200, 'customer_export']);
+    assert.equal((await take(asks)).status, 202);
+    assert.equal((await api.get('/audit/events?action=customer.export')).body.data.length, 1);
+  });
+
+  it('forgets an approval that no one used in three days', async () => {
+    const id = await ask('export', { reason });
+    await approve(id, 'approved');
+    await world.advance((3 * DAY_MS) / SECOND_MS + 1);
+    assert.equal((await world.api(asks.token, 'POST', `${path}/export`, { reason })).status, 202);
+    assert.equal((await world.api(asks.token, 'GET', `/approvals/${id}`)).body.state, 'expired');
   });
 
   it('deletes the account after the approval', async () => {
