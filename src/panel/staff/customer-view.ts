@@ -29,12 +29,46 @@ function firstOf(...names: readonly string[]): Shown<Resource>['value'] {
   };
 }
 
+const ID: Shown<Resource> = { name: 'ID', value: firstOf('id') };
+const CREATED: Shown<Resource> = { name: 'Created', value: firstOf('created_at'), as: 'time' };
+
 const COLUMNS: readonly Shown<Resource>[] = [
-  { name: 'Name', value: firstOf('name', 'order_ref', 'url', 'description', 'action') },
-  { name: 'ID', value: firstOf('id') },
-  { name: 'State', value: firstOf('status', 'type', 'result', 'scope', 'limit') },
-  { name: 'Created', value: firstOf('created_at'), as: 'time' },
+  { name: 'Name', value: firstOf('name', 'url', 'action') },
+  ID,
+  { name: 'State', value: firstOf('status', 'type', 'result', 'scope') },
+  CREATED,
 ];
+
+/** Where these columns do not fit. */
+const OWN_COLUMNS: Readonly<Record<string, readonly Shown<Resource>[]>> = {
+  topups: [
+    ID,
+    { name: 'Status', value: firstOf('status') },
+    { name: 'Coin', value: firstOf('coin') },
+    { name: 'Requested', value: firstOf('amount_usd'), as: 'usd' },
+    CREATED,
+  ],
+  ledger: [
+    CREATED,
+    { name: 'Type', value: firstOf('type') },
+    { name: 'Description', value: firstOf('description') },
+    { name: 'Amount', value: firstOf('amount_usd'), as: 'usd' },
+    { name: 'Balance', value: firstOf('balance_after_usd'), as: 'usd' },
+  ],
+  limits: [
+    { name: 'Name', value: firstOf('name') },
+    { name: 'Per', value: firstOf('per') },
+    { name: 'In use', value: firstOf('used'), as: 'number' },
+    { name: 'Limit', value: firstOf('limit'), as: 'number' },
+  ],
+};
+
+const TITLES: Readonly<Record<string, string>> = {
+  ssh_keys: 'SSH keys',
+  tokens: 'API tokens',
+  topups: 'Top-ups',
+  audit_events: 'Audit log',
+};
 
 export function accountView(data: {
   readonly forms: FormContext;
@@ -58,11 +92,11 @@ ${acts.length === 0 && html`<p>Your role cannot view accounts.</p>`}`,
 
 function list({ name, data, has_more: hasMore }: ViewedAccount['lists'][number]): Html {
   const words = name.replace('_', ' ');
-  const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  const title = TITLES[name] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
   if (data.length === 0) return section(title, html`<p>There are none.</p>`);
   return section(
     title,
-    html`${roomTable(title, COLUMNS, data)}
+    html`${roomTable(title, OWN_COLUMNS[name] ?? COLUMNS, data)}
 ${hasMore && html`<p>Only the newest ${data.length} are shown.</p>`}
 <details class="fold"><summary>${counted(data.length, 'object')} of the API</summary>
 <pre tabindex="0">${JSON.stringify(data, null, 2)}</pre></details>`,
