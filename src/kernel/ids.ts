@@ -27,6 +27,7 @@ export const ID_PREFIXES = {
   priceChange: 'prc_',
   mail: 'mail_',
   customer: 'cus_',
+  customerNote: 'cnt_',
   passkey: 'pkey_',
   quote: 'quo_',
   action: 'act_',

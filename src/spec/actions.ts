@@ -24,7 +24,11 @@ export const ACTIONS = [
   // Erases the personal data of a deleted account.
   'customer.forget',
   'customer.export',
+  // Staff looked at the account as the customer sees it.
+  'customer.view',
   'customer.credit',
+  'customer.debit',
+  'customer.set_limits',
   'customer.freeze',
   'customer.unfreeze',
   'token.create',

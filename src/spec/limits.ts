@@ -241,6 +241,11 @@ interface ShownQuota {
   readonly per: 'account' | 'server';
 }
 
+/** The quotas that the operator may set for one customer. */
+export const OWN_LIMITS = SHOWN_QUOTAS.filter(({ per }) => per === 'account');
+export type OwnLimitName = (typeof SHOWN_QUOTAS)[number]['name'];
+export const OWN_LIMIT_MAX = 1_000_000;
+
 /** Warning days before a suspended server is deleted; only those within the grace period apply. */
 export const DESTRUCTION_WARNING_DAYS = [7, 3, 1] as const;
 

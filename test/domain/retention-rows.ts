@@ -127,6 +127,9 @@ export async function openRetentionRows(world: TestService) {
         ...{ request_id: 'req_x', created_at: at },
       }),
     ),
+    customerNotes: keptForDays(1_095, (at) =>
+      insert('customer_notes', { id: newId(at), customer_id: customerId, text: 'x', created_at: at }),
+    ),
     // The person of these rows is kept.
     approvals: keptForDays(1_095, async (at) =>
       insert('approval_requests', {

@@ -37,6 +37,7 @@ const KEPT: Record<string, string> = {
   ...stay('deleted when the name is withdrawn', 'published_rdns'),
   ...stay('one per customer', 'event_counters', 'totp_secrets'),
   ...stay('customer resources, limited by a constant', 'passkeys', 'saved_filters'),
+  ...stay('of a customer, limited by a constant', 'customer_tags'),
   ...stay('deleted when resolved; at most a thousand per scan', 'findings'),
   ...stay('one per kind of work', 'beats'),
   ...stay('one per coin, deleted by the recovery', 'address_marks'),

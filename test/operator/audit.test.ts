@@ -112,6 +112,17 @@ const CHANGES: Readonly<Record<string, Change>> = {
     audits: 'customer.credit',
     of: 'customer',
   },
+  debit: {
+    args: () => [customer.email, '5', '--reason', 'a correction'],
+    audits: 'customer.debit',
+    of: 'customer',
+  },
+  'customers set-limits': {
+    args: () => [customer.email, '--limit', 'servers=60'],
+    audits: 'customer.set_limits',
+    of: 'customer',
+  },
+  'customers view': { args: () => [customer.email], audits: 'customer.view', of: 'customer' },
   'customers freeze': { args: () => [customer.email], audits: 'customer.freeze', of: 'customer' },
   'customers unfreeze': { args: () => [customer.email], audits: 'customer.unfreeze', of: 'customer' },
   'customers totp-off': { args: () => [customer.email], audits: 'customer.disable_totp', of: 'customer' },

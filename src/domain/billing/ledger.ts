@@ -59,7 +59,7 @@ export async function listTopupEntries(
   return rows.map(toLedgerEntry);
 }
 
-function toLedgerEntry(row: LedgerRow): LedgerEntry {
+export function toLedgerEntry(row: LedgerRow): LedgerEntry {
   const { resource_kind: kind, resource_id: id } = row;
   return ledgerEntryObject({
     id: row.id,

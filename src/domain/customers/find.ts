@@ -6,6 +6,7 @@ import { centsToUsd } from '../../kernel/money.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { readCustomerOverview } from '../../store/customers/customers.ts';
+import { listTags } from '../../store/customers/notes.ts';
 import {
   findCustomerIdOf,
   listOperatorCustomers,
@@ -21,6 +22,7 @@ export interface CustomerQuery {
   /** The beginning of an email address, an id, an address of a server, an order_ref, or a transaction. */
   readonly search?: string;
   readonly frozen?: true;
+  readonly tag?: string;
   /** `cus_…`: only older customers. */
   readonly before?: string;
   readonly limit: number;
@@ -35,12 +37,13 @@ export interface CustomerListItem {
   readonly deleting: boolean;
   readonly balance_usd: number;
   readonly servers: number;
+  readonly tags: readonly string[];
 }
 
 /** Newest first, and whether there are more. A search without a match returns no customer. */
 export async function listCustomersForOperator(
   { db }: Pick<Service, 'db'>,
-  { search = '', frozen, before, limit }: CustomerQuery,
+  { search = '', frozen, tag, before, limit }: CustomerQuery,
 ): Promise<{ readonly customers: readonly CustomerListItem[]; readonly hasMore: boolean }> {
   const beforeId = before ? parseId('customer', before) : undefined;
   if (before && !beforeId) return { customers: [], hasMore: false };
@@ -48,6 +51,7 @@ export async function listCustomersForOperator(
   const id = text === '' ? undefined : await findNamed(db, text);
   const filter = {
     ...(frozen && { frozen }),
+    ...(tag && { tag }),
     ...(beforeId && { beforeId }),
     ...(id !== undefined && { id }),
     ...(id === undefined && text !== '' && { emailPattern: `${escapeLike(text.toLowerCase())}%` }),
@@ -83,6 +87,7 @@ function toItem(row: OperatorCustomerRow): CustomerListItem {
     deleting: row.deleting_at !== null,
     balance_usd: centsToUsd(row.balance_cents),
     servers: Number(row.servers),
+    tags: row.tags,
   };
 }
 
@@ -90,5 +95,6 @@ function toItem(row: OperatorCustomerRow): CustomerListItem {
 export async function readCustomerForOperator({ db }: Pick<Service, 'db'>, name: string) {
   const { id } = await requireCustomer(db, name);
   const overview = (await readCustomerOverview(db, id)) ?? fail('not_found');
-  return toCustomerObject(overview, (await listPasskeys(db, id)).length);
+  const [passkeys, tags] = await Promise.all([listPasskeys(db, id), listTags(db, id)]);
+  return toCustomerObject(overview, { passkeys: passkeys.length, tags });
 }

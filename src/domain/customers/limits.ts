@@ -1,4 +1,5 @@
 /** The limits of an account, and how much of each it uses. */
+
 import { toGib } from '../../kernel/sizes.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { type QUOTAS, SHOWN_QUOTAS } from '../../spec/limits.ts';
@@ -16,6 +17,7 @@ import { countOpenTopups, countUnpaidTopups } from '../../store/topups/topups.ts
 import { countVolumes, sumVolumeDisk } from '../../store/volumes/volumes.ts';
 import { countWebhooks } from '../../store/webhooks/webhooks.ts';
 import type { ScopedActor, Service } from '../context.ts';
+import { readQuotas } from './own-limits.ts';
 
 type Quota = keyof typeof QUOTAS;
 
@@ -24,7 +26,8 @@ const COUNTED_MAX = 1_000_000;
 
 /** Returns all limits by name. */
 export async function readLimits(service: Service, actor: ScopedActor): Promise<Limit[]> {
-  const { mode, quotas } = service.settings;
+  const { mode } = service.settings;
+  const quotas = await readQuotas(service, service.db, actor.customerId);
   // The numbers would tell about resources that the token cannot reach.
   const used = actor.limits?.reach ? {} : await readUsage(service, actor);
   // The sandbox does not enforce this quota: its addresses are free.

@@ -1,19 +1,19 @@
-/** Operator commands about a customer: credit, freeze, export. */
+/** Operator commands about a customer: credit, debit, freeze. */
 
-import { formatId, type IdKind, newId, parseId } from '../../kernel/ids.ts';
-import { parseUnits } from '../../kernel/money.ts';
+import { fail } from '../../kernel/fail.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
+import { formatCents, parseUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { formatRfc3339 } from '../../kernel/time.ts';
 import {
   type CustomerRow,
   findCustomer,
   findCustomerByEmail,
   setCustomerFrozen,
 } from '../../store/customers/customers.ts';
-import { EXPORT_SECTIONS, type ExportSection, readSection } from '../../store/customers/export.ts';
+import { lockBalance } from '../../store/ledger/ledger.ts';
 import type { Service } from '../context.ts';
-import { credit, type Transfer } from '../ledger/transfer.ts';
+import { charge, credit, type Transfer } from '../ledger/transfer.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { parseEmail } from './email/email.ts';
 
@@ -30,46 +30,64 @@ function customerNotFound(by: string): never {
 }
 
 /** A larger amount is a typing error. */
-const CREDIT_MAX_CENTS = 100_000_000_00n;
+const ADJUSTMENT_MAX_CENTS = 100_000_000_00n;
 
-/**
- * Credits a customer: goodwill, an external payment, or a correction. The customer reads `reason` in the
- * ledger. Every call books a new entry.
- */
+interface AdjustmentOrder {
+  /** Or `cus_…`. */
+  readonly email: string;
+  readonly amountUsd: string;
+  /** The customer reads it in the ledger. */
+  readonly reason: string;
+}
+
+/** Credits a customer: goodwill, an external payment, or a correction. Every call books a new entry. */
 export async function creditCustomer(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
-  order: { readonly email: string; readonly amountUsd: string; readonly reason: string },
+  order: AdjustmentOrder,
+): Promise<Transfer> {
+  return await adjustBalance(service, order, { book: credit, action: 'customer.credit' });
+}
+
+/**
+ * Debits a customer: a correction, or a payment that was returned. Every call books a new entry. Fails with
+ * `insufficient_balance` instead of making the balance negative, which only a reversal may.
+ */
+export async function debitCustomer(
+  service: Pick<Service, 'db' | 'clock' | 'wake'>,
+  order: AdjustmentOrder,
+): Promise<Transfer> {
+  return await adjustBalance(service, order, { book: chargeAtMostBalance, action: 'customer.debit' });
+}
+
+const chargeAtMostBalance: typeof charge = async (tx, movement, now) => {
+  const balanceCents = (await lockBalance(tx, movement.customerId)) ?? 0n;
+  if (movement.amountCents <= balanceCents) return await charge(tx, movement, now);
+  const why = `The balance is ${formatCents(balanceCents)} USD. A debit cannot make it negative.`;
+  return fail('insufficient_balance', { field: 'amount_usd' }, why);
+};
+
+async function adjustBalance(
+  service: Pick<Service, 'db' | 'clock' | 'wake'>,
+  order: AdjustmentOrder,
+  { book, action }: { readonly book: typeof credit; readonly action: 'customer.credit' | 'customer.debit' },
 ): Promise<Transfer> {
   const amountCents = parseUnits(order.amountUsd, 2) ?? 0n;
-  if (amountCents <= 0n || amountCents > CREDIT_MAX_CENTS) {
+  if (amountCents <= 0n || amountCents > ADJUSTMENT_MAX_CENTS) {
     throw new OperatorError(
       'the amount must be in US dollars, above 0, with at most 2 decimals, such as 25.50',
     );
   }
-  const reason = order.reason.trim();
-  if (!/^\P{C}{1,200}$/u.test(reason)) {
+  const description = order.reason.trim();
+  if (!/^\P{C}{1,200}$/u.test(description)) {
     throw new OperatorError('the reason must have 1 to 200 characters; the customer reads it in the ledger');
   }
   const now = service.clock.now();
   const transfer = await service.db.transaction(async (tx) => {
     const { id: customerId } = await requireCustomer(tx, order.email);
-    const booked = await credit(
-      tx,
-      {
-        customerId,
-        account: 'adjustments',
-        amountCents,
-        type: 'adjustment',
-        description: reason,
-        fact: `adjustment:${newId(now)}`,
-      },
-      now,
-    );
-    await recordAudit(
-      tx,
-      { actor: systemActor(now), action: 'customer.credit', resource: null, customerId },
-      now,
-    );
+    const fact = `adjustment:${newId(now)}`;
+    const movement = { customerId, account: 'adjustments', amountCents, type: 'adjustment' } as const;
+    const booked = await book(tx, { ...movement, description, fact }, now);
+    await recordAudit(tx, { actor: systemActor(now), action, resource: null, customerId }, now);
     return booked;
   });
   service.wake();
@@ -93,69 +111,4 @@ export async function freezeCustomer(
     await recordAudit(tx, { actor: systemActor(now), action, resource: null, customerId }, now);
     return true;
   });
-}
-
-/**
- * Writes one JSON document with all data stored about a customer, row by row from one consistent snapshot,
- * in bounded memory. The audit row is written first, so it also covers exports that break off.
- */
-export async function exportCustomer(
-  service: Pick<Service, 'db' | 'clock' | 'keys'>,
-  email: string,
-  write: (text: string) => Promise<void>,
-): Promise<void> {
-  const now = service.clock.now();
-  const customerId = await service.db.transaction(async (tx) => {
-    const { id } = await requireCustomer(tx, email);
-    const entry = {
-      actor: systemActor(now),
-      action: 'customer.export',
-      resource: null,
-      customerId: id,
-    } as const;
-    await recordAudit(tx, entry, now);
-    return id;
-  });
-  await service.db.transaction(async (tx) => {
-    await tx.run('set transaction isolation level repeatable read read only');
-    await write(`{"object":"customer_export","exported_at":"${formatRfc3339(now)}"`);
-    for (const section of EXPORT_SECTIONS) {
-      let rows = 0;
-      await write(`,\n"${section.name}":[`);
-      await readSection(tx, section, customerId, async (row) => {
-        await write(
-          `${rows === 0 ? '' : ','}\n${JSON.stringify(withShownIds(section, opened(service, section, row)))}`,
-        );
-        rows += 1;
-      });
-      await write(rows === 0 ? ']' : '\n]');
-    }
-    await write('}\n');
-  });
-}
-
-/** Returns the row with its sealed columns opened. */
-function opened(
-  { keys }: Pick<Service, 'keys'>,
-  { opens = {} }: ExportSection,
-  row: Record<string, unknown>,
-): Record<string, unknown> {
-  const entries = Object.entries(row).map(([name, value]) => {
-    const [as, at, encoding] = opens[name] ?? [];
-    if (!as || !at) return [name, value];
-    return [as, Buffer.from(keys.open(at, String(row.id), String(value))).toString(encoding)];
-  });
-  return Object.fromEntries(entries);
-}
-
-/** Returns the row with ids in their public form. */
-function withShownIds({ ids }: ExportSection, row: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(row).map(([name, value]) => [name, toShownIds(ids[name], value)]);
-  return Object.fromEntries(entries);
-}
-
-function toShownIds(kind: IdKind | undefined, value: unknown): unknown {
-  if (kind === undefined) return value;
-  if (Array.isArray(value)) return value.map((each) => toShownIds(kind, each));
-  return typeof value === 'string' ? formatId(kind, value) : value;
 }

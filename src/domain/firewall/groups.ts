@@ -1,4 +1,5 @@
 /** Creates, updates, and deletes firewall groups. */
+
 import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
@@ -16,6 +17,7 @@ import {
 } from '../../store/firewall.ts';
 import { enqueueTasks } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { requireInsideNew } from '../tokens/limits/active.ts';
 import { changeAppliedTo, lockRequestedServers, recordApplied } from './applied-to.ts';
@@ -66,7 +68,7 @@ export async function createGroup(
 }
 
 async function requireGroupQuota(service: Service, tx: Sql, actor: CustomerActor): Promise<void> {
-  const limit = service.settings.quotas.firewallGroups;
+  const { firewallGroups: limit } = await readQuotas(service, tx, actor.customerId);
   requireQuota('firewallGroups', limit, await countGroups(tx, actor.customerId, limit));
 }
 

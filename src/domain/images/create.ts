@@ -1,4 +1,5 @@
 /** Creates an image from a received file and the text parts of its upload. */
+
 import { type ErrorItem, fail, invalidRequest } from '../../kernel/fail.ts';
 import { isPrintable } from '../../kernel/printable.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
@@ -9,6 +10,7 @@ import { endUpload, insertCustomImage, readImageUsage } from '../../store/images
 import { recordDone } from '../actions/begin.ts';
 import { beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { requireInsideNew } from '../tokens/limits/active.ts';
 import { imageObject } from './read.ts';
@@ -38,7 +40,8 @@ export async function createImage(
     const now = service.clock.now();
     const { customerId } = actor;
     await lockCustomer(tx, customerId);
-    requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), file.sizeBytes);
+    const quotas = await readQuotas(service, tx, customerId);
+    requireImageQuota(quotas, await readImageUsage(tx, customerId), file.sizeBytes);
     // Another process saw this upload's lease expire and removed the file: the client must send it again,
     // and `maintenance` is the code that asks for that.
     if (!(await endUpload(tx, received.id))) fail('maintenance', { retry_after_s: 1 });

@@ -7,6 +7,7 @@
  * The row and the file outlive requests and restarts. They end with the creation of the image, or when the
  * row has expired or was discarded and its task removes both.
  */
+
 import { randomUUID } from 'node:crypto';
 import { fail, invalidRequest, LeaseLost, notFound } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
@@ -28,6 +29,7 @@ import {
 } from '../../store/images/part-uploads.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { IsoProbe, type ReceivedFile, requireImageQuota, requireUploadSlot } from './upload.ts';
 
 const LEASE_S = 60;
@@ -110,7 +112,7 @@ export async function beginPartUpload(
     if (same) return toPartUpload(same);
     const used = await readImageUsage(tx, customerId);
     const declared = others.reduce((sum, row) => sum + Number(row.size_bytes), 0);
-    requireImageQuota(service.settings.quotas, used, sizeBytes + declared);
+    requireImageQuota(await readQuotas(service, tx, customerId), used, sizeBytes + declared);
     await requireUploadSlot(tx, customerId, now);
     const row = { id: newId(now), file_key: fileKey, created_at: now, expires_at: expiryFrom(now) };
     await insertPartUpload(tx, { ...row, customerId, sizeBytes });

@@ -6,6 +6,7 @@
  * row decides about the file: the commit keeps it, every other path removes it. So no file outlives a
  * refused, aborted, or killed upload, and two processes never remove each other's file.
  */
+
 import { Failure, fail, invalidRequest, quotaExceeded, requireQuota } from '../../kernel/fail.ts';
 import { newId } from '../../kernel/ids.ts';
 import { digest } from '../../kernel/secrets.ts';
@@ -26,6 +27,7 @@ import {
 } from '../../store/images/images.ts';
 import { enqueueTask } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 
 /** How long an upload without a heartbeat counts as alive, and the interval of the heartbeat. */
 const UPLOAD_LEASE_S = 90;
@@ -106,8 +108,10 @@ async function admitUpload(
     const now = service.clock.now();
     const uploadId = newId(now);
     await lockCustomer(tx, customerId);
-    if (quotas)
-      requireImageQuota(service.settings.quotas, await readImageUsage(tx, customerId), atLeastBytes);
+    if (quotas) {
+      const limits = await readQuotas(service, tx, customerId);
+      requireImageQuota(limits, await readImageUsage(tx, customerId), atLeastBytes);
+    }
     await requireUploadSlot(tx, customerId, now);
     await insertUpload(tx, { id: uploadId, customerId, aliveS: UPLOAD_LEASE_S });
     await enqueueTask(tx, { kind: 'image_remove', subject: uploadId, now });

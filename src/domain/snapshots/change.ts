@@ -1,4 +1,5 @@
 /** Creates, changes, and deletes snapshots. */
+
 import { fail, invalidRequest, notFound, refuseProtected, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
@@ -24,6 +25,7 @@ import { enqueueTask } from '../../store/tasks.ts';
 import { beginAction } from '../actions/begin.ts';
 import { type BeganAction, beganAction } from '../actions/object.ts';
 import type { Actor, CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { requireExpiry } from '../rules/expiry.ts';
 import { serverCapabilities } from '../servers/hardware.ts';
@@ -106,7 +108,7 @@ async function requireSnapshotQuota(
   tx: Sql,
   { id, customer_id: customerId }: ServerRow,
 ): Promise<void> {
-  const { snapshots, snapshotsPerServer } = service.settings.quotas;
+  const { snapshots, snapshotsPerServer } = await readQuotas(service, tx, customerId);
   const ofServer = await countServerSnapshots(tx, customerId, id);
   requireQuota('snapshotsPerServer', snapshotsPerServer, ofServer);
   await lockBalance(tx, customerId);

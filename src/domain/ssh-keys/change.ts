@@ -1,4 +1,5 @@
 /** Creates and deletes SSH keys. */
+
 import { invalidRequest, notFound, requireQuota } from '../../kernel/fail.ts';
 import { newId, parseId } from '../../kernel/ids.ts';
 import { parseDisplayName } from '../../kernel/printable.ts';
@@ -8,6 +9,7 @@ import type { SshKey, SshKeyBody } from '../../spec/schemas/ssh-key.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { countSshKeys, deleteSshKey, insertSshKey, type SshKeyRow } from '../../store/ssh-keys.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { requireInsideNew } from '../tokens/limits/active.ts';
 import { sshKeyObject } from './read.ts';
@@ -53,9 +55,9 @@ export async function storeSshKey(
   actor: CustomerActor,
   row: SshKeyRow,
 ): Promise<SshKey> {
-  const limit = service.settings.quotas.sshKeys;
   // Serialize, so that concurrent requests cannot exceed the quota.
   await lockCustomer(tx, actor.customerId);
+  const { sshKeys: limit } = await readQuotas(service, tx, actor.customerId);
   requireQuota('sshKeys', limit, await countSshKeys(tx, actor.customerId, limit));
   await insertSshKey(tx, row);
   const created = sshKeyObject(row);

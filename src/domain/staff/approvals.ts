@@ -21,6 +21,7 @@ import {
   listApprovalRules,
   listApprovals as listRows,
   type NamedApprovalRow,
+  useApproval,
 } from '../../store/staff/approvals.ts';
 import type { Service } from '../context.ts';
 import type { StaffAct, StaffActor } from './context.ts';
@@ -36,6 +37,9 @@ const GUARDED: readonly StaffOperation[] = [
   'staff.set_role',
   'staff.disable',
 ];
+
+/** Their answer is data for the person who asked, who performs them once after the approval. */
+const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = ['customers.view', 'customers.export'];
 
 export interface ApprovalView {
   readonly object: 'approval';
@@ -63,7 +67,7 @@ export interface ApprovedAct {
 
 export type CarryOut = (approved: ApprovedAct) => Promise<object | undefined>;
 
-/** Stores the act for a second person if a rule says so. Returns null if the person may act alone. */
+/** Stores the act for a second person if a rule says so. Returns null if the person may act now. */
 export async function holdForApproval(
   service: Deps,
   actor: StaffActor,
@@ -71,6 +75,11 @@ export async function holdForApproval(
   input: Pick<ApprovedAct, 'params' | 'body'>,
 ): Promise<ApprovalView | null> {
   if (!(await mustWait(service.db, act.operation, input.body))) return null;
+  if (PERFORMED_BY_REQUESTER.includes(act.operation) && act.target !== null) {
+    const { operation, target } = act;
+    const grant = { staffId: actor.staffId, operation, target, now: service.clock.now() };
+    if (await useApproval(service.db, grant)) return null;
+  }
   if ((await countOpenApprovals(service.db, actor.staffId)) >= STAFF_LIMITS.approvalsMax) {
     fail('limit_reached', {}, 'Too many of your requests wait for approval. Withdraw some of them first.');
   }
@@ -142,7 +151,7 @@ function toView(row: NamedApprovalRow, now: Date): ApprovalView {
     details,
     reason: row.reason,
     requested_by: row.email,
-    state: row.state === 'open' && row.expires_at <= now ? 'expired' : row.state,
+    state: isPending(row) && row.expires_at <= now ? 'expired' : row.state,
     fault: row.fault,
     decided_by: row.decided_email,
     decided_at: row.decided_at && formatRfc3339(row.decided_at),
@@ -151,9 +160,13 @@ function toView(row: NamedApprovalRow, now: Date): ApprovalView {
   };
 }
 
+function isPending({ state }: NamedApprovalRow): boolean {
+  return state === 'open' || state === 'approved';
+}
+
 /**
- * Approves an act, and carries it out as the person who asked for it. `approver` null: a command on the
- * machine.
+ * Approves an act, and carries it out as the person who asked for it, or lets that person perform it once.
+ * `approver` null: a command on the machine.
  * Fails with `forbidden_scope`, `conflict_state`, or like the act.
  */
 export async function approve(
@@ -170,6 +183,7 @@ export async function approve(
   if (approver && !mayPerform(approver.role, operation)) refuseRole(operation, approver.role);
   const actor = await requireRequester(service.db, row);
   await decide(service, row, 'approved', approver);
+  if (PERFORMED_BY_REQUESTER.includes(operation)) return await readApproval(service, name);
   const { details, target, reason } = { ...toView(row, service.clock.now()), reason: row.reason };
   const approved: ApprovedAct = {
     actor: { ...actor, surface: approver?.surface ?? 'command', requestId: approver?.requestId ?? '' },

@@ -11,7 +11,10 @@ import type { OperatorTopupRow } from '../../store/topups/operator.ts';
 
 const time = (value: Date | null): string | null => value && formatRfc3339(value);
 
-export function toCustomerObject(row: CustomerOverview, passkeys: number) {
+export function toCustomerObject(
+  row: CustomerOverview,
+  { passkeys, tags }: { readonly passkeys: number; readonly tags: readonly string[] },
+) {
   return {
     object: 'customer' as const,
     id: formatId('customer', row.id),
@@ -32,6 +35,7 @@ export function toCustomerObject(row: CustomerOverview, passkeys: number) {
     snapshots: Number(row.snapshots),
     sessions: Number(row.sessions),
     tokens: Number(row.tokens),
+    tags,
   };
 }
 

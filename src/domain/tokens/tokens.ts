@@ -2,6 +2,7 @@
  * A customer's API tokens: created in a session with the password, or with another token up to its own
  * scope.
  */
+
 import { randomBytes } from 'node:crypto';
 import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../store/customers/tokens.ts';
 import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { checkOwner, type OwnerProof } from '../customers/owner.ts';
 import { lockChecked } from '../customers/password.ts';
 import { recordAudit, recordEvent } from '../record.ts';
@@ -167,7 +169,7 @@ async function addToken(
 ): Promise<CreatedToken> {
   const now = service.clock.now();
   const { customerId } = actor;
-  const { tokens: limit } = service.settings.quotas;
+  const { tokens: limit } = await readQuotas(service, tx, customerId);
   requireQuota('tokens', limit, await countTokens(tx, customerId, limit));
   const plaintext = `${service.settings.tokenPrefix}_live_${base32(randomBytes(32))}`;
   await requireKnown(tx, actor, wantedTerms);

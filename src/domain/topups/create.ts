@@ -1,4 +1,5 @@
 /** Creates an invoice: within the quota, with its own address and the current rate. */
+
 import { Failure, fail, quotaExceeded, requireQuota } from '../../kernel/fail.ts';
 import { formatId, newId, newPublicNumber, newSecretToken } from '../../kernel/ids.ts';
 import { coinUnitsDue } from '../../kernel/money.ts';
@@ -12,6 +13,7 @@ import type { CreateTopup, Topup } from '../../spec/schemas/topup.ts';
 import { type CustomerRow, findCustomer, lockCustomer } from '../../store/customers/customers.ts';
 import { countOpenTopups, countUnpaidTopups, insertTopup, type TopupRow } from '../../store/topups/topups.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { type AllocatedAddress, allocateAddress } from './addresses/allocate.ts';
 import { isPoolCoin, POOL_COINS } from './addresses/pool.ts';
@@ -47,7 +49,8 @@ export async function createTopup(
   actor: CustomerActor,
   order: TopupOrder,
 ): Promise<TopupRow> {
-  return await withTopupSlot(service, actor.customerId, async () => {
+  const { openTopups } = await readQuotas(service, service.db, actor.customerId);
+  return await withTopupSlot(openTopups, actor.customerId, async () => {
     const { coin } = order;
     // Checked first, so that a rejected order uses no address, and again under the lock.
     const customer = await findCustomer(service.db, actor.customerId);
@@ -159,17 +162,18 @@ type Deps = Pick<Service, 'clock' | 'settings'>;
  * have a separate daily limit, even if they are canceled.
  */
 export async function requireTopupQuota(
-  { clock, settings }: Deps,
+  service: Deps,
   sql: Sql,
   { customer, coin }: { readonly customer: CustomerRow | undefined; readonly coin: CoinCode },
 ): Promise<void> {
   if (!customer) throw new Error('customer not found');
   if (customer.frozen_at) fail('account_frozen');
-  const { openTopups, unpaidTopupsPerDay, unpaidPoolTopupsPerDay } = settings.quotas;
+  const quotas = await readQuotas(service, sql, customer.id);
+  const { openTopups, unpaidTopupsPerDay, unpaidPoolTopupsPerDay } = quotas;
   requireQuota('openTopups', openTopups, await countOpenTopups(sql, customer.id));
   // Simulated addresses are free, and no wallet has to scan them.
-  if (settings.mode === 'sandbox') return;
-  const since = new Date(clock.now().getTime() - DAY_MS);
+  if (service.settings.mode === 'sandbox') return;
+  const since = new Date(service.clock.now().getTime() - DAY_MS);
   const unpaid = await countUnpaidTopups(sql, customer.id, { since, coins: POOL_COINS });
   requireQuota('unpaidTopupsPerDay', unpaidTopupsPerDay, unpaid.all);
   if (isPoolCoin(coin)) requireQuota('unpaidPoolTopupsPerDay', unpaidPoolTopupsPerDay, unpaid.ofCoins);
@@ -183,12 +187,11 @@ const inProgress = new Map<string, number>();
  * each holds an address meanwhile. Per process; the check under the customer's lock covers all processes.
  */
 export async function withTopupSlot<T>(
-  { settings }: Deps,
+  openTopups: number,
   customerId: string,
   create: () => Promise<T>,
 ): Promise<T> {
   const others = inProgress.get(customerId) ?? 0;
-  const { openTopups } = settings.quotas;
   if (others >= openTopups) quotaExceeded('openTopups', openTopups);
   inProgress.set(customerId, others + 1);
   try {

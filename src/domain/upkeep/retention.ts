@@ -25,6 +25,11 @@ const BATCH = 500;
 export const RETENTION = {
   audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
   staffLog: { purge: PURGES.staffLog, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
+  customerNotes: {
+    purge: PURGES.customerNotes,
+    keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS,
+    batch: BATCH,
+  },
   approvals: { purge: PURGES.approvals, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
   staffSessions: { purge: PURGES.staffSessions, keepMs: 0, batch: BATCH },
   staffTokens: { purge: PURGES.staffTokens, keepMs: 0, batch: BATCH },

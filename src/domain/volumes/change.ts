@@ -1,4 +1,5 @@
 /** Creates, changes, and deletes volumes. */
+
 import {
   fail,
   invalidRequest,
@@ -29,6 +30,7 @@ import {
 import { beginAction, recordDone } from '../actions/begin.ts';
 import { type BeganAction, beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { requireInsideNew, requireOperation } from '../tokens/limits/active.ts';
 import { requireDiskQuota, requireNotMoving, throwVolumeLost } from './disk.ts';
@@ -51,7 +53,7 @@ export async function createVolume(
     requireInsideNew(actor.limits, { labels: body.labels ?? {}, region: region.id });
     // Without this lock, two concurrent requests would both see the last free slot.
     await lockBalance(tx, customerId);
-    const limit = service.settings.quotas.volumes;
+    const { volumes: limit } = await readQuotas(service, tx, customerId);
     requireQuota('volumes', limit, await countVolumes(tx, customerId, limit));
     const row = await insertVolume(tx, {
       id: newId(now),

@@ -1,11 +1,13 @@
 /**
  * The resources of an attachment: disk of the customer's quota and of the host, and a device of the server.
  */
+
 import { fail, quotaExceeded } from '../../kernel/fail.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import { lockHosts, reserveDisk, sumVolumeDisk, type VolumeRow } from '../../store/volumes/volumes.ts';
 import type { Service } from '../context.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 
 /**
  * Refuses with `limit_reached` if `moreGb` would exceed the quota. The caller holds the lock of the balance.
@@ -15,7 +17,7 @@ export async function requireDiskQuota(
   tx: Sql,
   wanted: { readonly customerId: string; readonly moreGb: number; readonly field?: string },
 ): Promise<void> {
-  const limit = service.settings.quotas.volumesDiskGb;
+  const { volumesDiskGb: limit } = await readQuotas(service, tx, wanted.customerId);
   const usedGb = await sumVolumeDisk(tx, wanted.customerId);
   if (usedGb + wanted.moreGb <= limit) return;
   quotaExceeded('volumesDiskGb', limit, {

@@ -1,4 +1,5 @@
 /** Creates, changes, and deletes webhooks. */
+
 import { randomBytes } from 'node:crypto';
 import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
 import { base32, newId, parseId } from '../../kernel/ids.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../store/webhooks/webhooks.ts';
 import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
+import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
 import { webhookObject } from './read.ts';
 import { requireWebhookUrl } from './url.ts';
@@ -43,7 +45,7 @@ export async function createWebhook(
     // Under the customer's lock, concurrent requests count each other.
     const customer = (await lockCustomer(tx, customerId)) ?? fail('auth_required');
     await requireCredentials(tx, actor);
-    const limit = service.settings.quotas.webhooks;
+    const { webhooks: limit } = await readQuotas(service, tx, customerId);
     requireQuota('webhooks', limit, await countWebhooks(tx, customerId, limit));
     const row: WebhookRow = {
       id: newId(now),

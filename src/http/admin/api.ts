@@ -1,4 +1,5 @@
 /** The endpoints under /admin/v1, with the tokens of staff. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { identifyStaffToken } from '../../domain/staff/sign-in.ts';
@@ -45,6 +46,7 @@ function registerAdminRoute(scope: FastifyInstance, edge: AdminEdge, route: Admi
         body: request.body,
         submission: route.method === 'GET' ? null : submissionKey(request),
       });
+      if (answer instanceof Readable) reply.type('application/json');
       // 202: it waits for a second person.
       const isHeld = !route.id.startsWith('approvals.') && isApproval(answer);
       return reply.code(isHeld ? 202 : (route.status ?? 200)).send(answer);

@@ -1,4 +1,5 @@
 /** The description of a page of the console. Its forms perform operations of staff (route.ts). */
+import type { Readable } from 'node:stream';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
 import type { ConsoleView } from '../../panel/staff/layout.ts';
@@ -29,6 +30,7 @@ export interface ConsoleContext {
 export type ConsoleResult = (
   | { readonly to: string; readonly notice?: ConsoleNotice }
   | { readonly shown: Readonly<Record<string, string>> }
+  | { readonly download: { readonly fileName: string; readonly content: Readable } }
 ) & {
   /** The new cookie, after signing in or out. */
   readonly cookie?: string;

@@ -6,13 +6,8 @@ import { identifyStaff } from '../../domain/staff/sign-in.ts';
 import { Failure, fail } from '../../kernel/fail.ts';
 import { newSecretToken } from '../../kernel/ids.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
-import {
-  CONSOLE_PATHS,
-  type ConsoleView,
-  consoleErrorView,
-  renderConsole,
-} from '../../panel/staff/layout.ts';
-import { type ConsoleNotice, consoleNotice } from '../../panel/staff/notices.ts';
+import { type ConsoleView, consoleErrorView, renderConsole } from '../../panel/staff/layout.ts';
+import { consoleNotice } from '../../panel/staff/notices.ts';
 import { PANEL_FIELDS, PANEL_QUERY } from '../../spec/paths.ts';
 import { mayPerform } from '../../spec/staff/operations.ts';
 import { ROLE_NAMES } from '../../spec/staff/roles.ts';
@@ -36,6 +31,7 @@ import type {
   PageIds,
 } from './page.ts';
 import { registerInvitationQrCode } from './pages/access.ts';
+import { pathOf, redirect, redirectToSignIn, withNotice } from './redirects.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
@@ -140,6 +136,11 @@ async function submit(visit: Visit, page: ConsolePage): Promise<FastifyReply> {
   const result = await runForm(visit, form, body);
   if (result.cookie !== undefined) setCookie(edge, reply, result.cookie);
   if ('to' in result) return redirect(reply, withNotice(result.to, result.notice));
+  if ('download' in result) {
+    const { fileName, content } = result.download;
+    reply.header('content-disposition', `attachment; filename="${fileName}"`);
+    return reply.type('application/json').send(content);
+  }
   return await sendPage(visit, page, newForms(visit), result.shown);
 }
 
@@ -273,26 +274,4 @@ function sendView(
     .code(view.httpStatus ?? 200)
     .headers(PAGE_HEADERS)
     .send(renderConsole(view, frame));
-}
-
-function redirect(reply: FastifyReply, path: string): FastifyReply {
-  return reply.code(303).header('location', path).send();
-}
-
-function redirectToSignIn({ request, reply }: Visit, notice?: ConsoleNotice): FastifyReply {
-  const next = request.method === 'GET' ? request.url : pathOf(request).replace(CONSOLE_PATHS.signOut, '/');
-  const path =
-    next === '' || next === '/'
-      ? CONSOLE_PATHS.signIn
-      : `${CONSOLE_PATHS.signIn}?next=${encodeURIComponent(next)}`;
-  return redirect(reply, withNotice(path, notice));
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?')[0] ?? '/';
-}
-
-function withNotice(path: string, notice: ConsoleNotice | undefined): string {
-  if (notice === undefined) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}${PANEL_QUERY.notice}=${notice}`;
 }

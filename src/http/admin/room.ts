@@ -2,6 +2,7 @@
  * A room of the console: the pages for one kind of resource, from a description. The forms follow the schemas
  * of the operations (route.ts), so that a new operation needs no page of its own.
  */
+import { Readable } from 'node:stream';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
 import {
@@ -33,6 +34,8 @@ export interface RoomAct<Item> {
   readonly notice?: ConsoleNotice;
   /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
   readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
+  /** The name of the file that the answer, a stream of JSON, is downloaded as. */
+  readonly fileName?: (params: PageIds) => string;
   /** Values of the answer to show once, such as a code. */
   readonly shows?: (answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
 }
@@ -92,7 +95,7 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     access: 'staff',
     render: (context) => renderList(room, context),
     forms: {
-      ...formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+      ...actForms(creates, (answer) => ({ to: newItemPath(room, answer) })),
       ...(room.lookup && { lookup: lookupForm(room.lookup) }),
       ...(room.search !== undefined && { search: { run: ({ read }, form) => find(room, read, form) } }),
     },
@@ -102,7 +105,7 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     path: `${room.path}/{id}`,
     access: 'staff',
     render: (context) => renderItem(room, item, context),
-    forms: formsOf(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
+    forms: actForms(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
   };
   return [list, one];
 }
@@ -138,8 +141,8 @@ async function find<Item>(
 
 type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
 
-/** The forms of acts, by the name of their operation. */
-export function formsOf<Item>(
+/** The forms of acts, by operation. */
+export function actForms<Item>(
   acts: readonly RoomAct<Item>[],
   done: Done,
 ): Readonly<Record<string, ConsoleForm>> {
@@ -152,6 +155,9 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
     operation,
     body: (form) => readBody(operation, form),
     done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
+      if (act.fileName && answer instanceof Readable) {
+        return { download: { fileName: act.fileName(params), content: answer } };
+      }
       if (act.shows) return { shown: act.shows(answer) };
       return { to: act.to?.(answer, params) ?? done(answer, params).to, notice };
     },

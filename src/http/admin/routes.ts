@@ -2,6 +2,7 @@
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
+import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
@@ -16,6 +17,7 @@ import { TOPUP_ROUTES } from './routes/topups.ts';
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
+  ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,
   ...OPERATION_ROUTES,
   ...HOST_ROUTES,

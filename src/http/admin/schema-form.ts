@@ -64,13 +64,17 @@ function labelOf(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Reads the fields as the schema has them. An empty optional field is left out, unless `minLength` is 0. */
+/**
+ * Reads the fields as the schema has them: a list is words. An empty optional field is left out, unless
+ * `minLength` is 0.
+ */
 export function readBody(operation: StaffOperation, form: Form): object {
   const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
   const body: Record<string, unknown> = {};
   for (const [name, { type, minLength }] of schemaOf(operation)) {
     const text = field(form, name);
     if (type === 'boolean') body[name] = form.has(name);
+    else if (type === 'array') body[name] = text.split(/[\s,]+/).filter((word) => word !== '');
     else if (text !== '' || required.has(name) || (minLength === 0 && form.has(name)))
       body[name] = readValue(type, text);
   }

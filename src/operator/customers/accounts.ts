@@ -1,7 +1,8 @@
-/** `credit`, and `customers list`, `search`, `freeze`, `unfreeze`, `totp-off`. */
+/** `credit`, `debit`, and `customers list`, `search`, `ledger`, `freeze`, `unfreeze`, `totp-off`. */
 import type { Command } from 'commander';
 import { type CustomerQuery, listCustomersForOperator } from '../../domain/customers/find.ts';
-import { creditCustomer, freezeCustomer } from '../../domain/customers/operator.ts';
+import { creditCustomer, debitCustomer, freezeCustomer } from '../../domain/customers/operator.ts';
+import { readLedgerForOperator } from '../../domain/customers/staff/ledger.ts';
 import { disableTotpByOperator } from '../../domain/customers/totp.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatCents } from '../../kernel/money.ts';
@@ -9,27 +10,22 @@ import type { OperatorContext } from '../context.ts';
 import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 import { addCustomerData } from './data.ts';
+import { addCustomerRecords } from './records.ts';
 
 export function addCustomers(program: Command, context: OperatorContext): void {
   const { resources, terminal } = context;
-  program
-    .command('credit')
-    .argument('<email>')
-    .argument('<amount>', 'US dollars, such as 25.50')
-    .requiredOption('--reason <text>', 'Shown to the customer in the ledger')
-    .description('Add to a customer’s balance; every call credits the amount again')
-    .action(async (email: string, amountUsd: string, { reason }: { reason: string }) => {
-      const { service } = await resources.service();
-      const { amountCents, balanceAfterCents } = await recordCommandOn(
-        service,
-        'customers.credit',
-        { kind: 'customer', name: email, reason },
-        () => creditCustomer(service, { email, amountUsd, reason }),
-      );
-      terminal.out(
-        `credited ${formatCents(amountCents)} USD; the balance is ${formatCents(balanceAfterCents)} USD`,
-      );
-    });
+  addAdjustment(program, context, {
+    operation: 'customers.credit',
+    verb: 'credit',
+    about: 'Add to a customer’s balance; every call credits the amount again',
+    adjust: creditCustomer,
+  });
+  addAdjustment(program, context, {
+    operation: 'customers.debit',
+    verb: 'debit',
+    about: 'Take from a customer’s balance, at most all of it; every call debits the amount again',
+    adjust: debitCustomer,
+  });
   const customers = program.command('customers').description('Manage customer accounts');
   addLists(customers, context);
   for (const [verb, frozen] of [
@@ -61,7 +57,62 @@ export function addCustomers(program: Command, context: OperatorContext): void {
       );
       terminal.out(`one-time codes are off${changed ? '; the customer is notified' : ' (unchanged)'}`);
     });
+  addLedger(customers, context);
+  addCustomerRecords(customers, context);
   addCustomerData(customers, context);
+}
+
+function addAdjustment(
+  program: Command,
+  { resources, terminal }: OperatorContext,
+  row: {
+    readonly operation: 'customers.credit' | 'customers.debit';
+    readonly verb: string;
+    readonly about: string;
+    readonly adjust: typeof creditCustomer;
+  },
+): void {
+  program
+    .command(row.verb)
+    .argument('<email>')
+    .argument('<amount>', 'US dollars, such as 25.50')
+    .requiredOption('--reason <text>', 'Shown to the customer in the ledger')
+    .description(row.about)
+    .action(async (email: string, amountUsd: string, { reason }: { reason: string }) => {
+      const { service } = await resources.service();
+      const { amountCents, balanceAfterCents } = await recordCommandOn(
+        service,
+        row.operation,
+        { kind: 'customer', name: email, reason },
+        () => row.adjust(service, { email, amountUsd, reason }),
+      );
+      const cents = amountCents < 0n ? -amountCents : amountCents;
+      terminal.out(
+        `${row.verb}ed ${formatCents(cents)} USD; the balance is ${formatCents(balanceAfterCents)} USD`,
+      );
+    });
+}
+
+function addLedger(customers: Command, { resources, terminal }: OperatorContext): void {
+  customers
+    .command('ledger')
+    .argument('<email>', 'Email address, or cus_…')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description('List the ledger of a customer, latest entry first')
+    .action(async (email: string, { limit }: { limit: number }) => {
+      const { service } = await resources.service();
+      const { entries, hasMore } = await readLedgerForOperator(service, email, { limit });
+      const rows = entries.map((entry) => [
+        entry.created_at.slice(0, 16).replace('T', ' '),
+        entry.type,
+        entry.amount_usd.toFixed(2),
+        entry.balance_after_usd.toFixed(2),
+        entry.description,
+      ]);
+      terminal.table(['booked (UTC)', 'type', 'USD', 'balance', 'description'], rows);
+      terminal.document(entries);
+      if (hasMore) terminal.err(formatMoreHint(rows.length, 'entry', 'entries'));
+    });
 }
 
 const LIMIT = 100;

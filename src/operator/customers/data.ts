@@ -2,7 +2,11 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { deleteCustomer } from '../../domain/customers/deletion/start.ts';
-import { exportCustomer, requireCustomer } from '../../domain/customers/operator.ts';
+import { exportCustomer } from '../../domain/customers/export.ts';
+import { readCustomerForOperator } from '../../domain/customers/find.ts';
+import { requireCustomer } from '../../domain/customers/operator.ts';
+import { viewAccount } from '../../domain/customers/staff/view.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -14,6 +18,7 @@ import { formatCount } from '../format/table.ts';
 
 export function addCustomerData(customers: Command, context: OperatorContext): void {
   addShow(customers, context);
+  addView(customers, context);
   addExport(customers, context);
   addDelete(customers, context);
 }
@@ -28,9 +33,8 @@ function addShow(customers: Command, { resources, terminal }: OperatorContext): 
       const { id } = await requireCustomer(service.db, email);
       const overview = await readCustomerOverview(service.db, id);
       const passkeys = await listPasskeys(service.db, id);
-      for (const [name, value] of overview ? overviewFacts(overview, passkeys) : []) {
-        terminal.out(`${name.padEnd(15)}${value}`);
-      }
+      terminal.facts(overview ? overviewFacts(overview, passkeys) : []);
+      terminal.document(await readCustomerForOperator(service, email));
     });
 }
 
@@ -68,6 +72,23 @@ function passkeyFacts(passkeys: readonly PasskeyRow[]): [string, string][] {
   });
 }
 
+function addView(customers: Command, { resources, terminal }: OperatorContext): void {
+  customers
+    .command('view')
+    .argument('<email>', 'Email address, or cus_…')
+    .option('--reason <text>', 'For the staff log')
+    .description('Print an account as the customer’s API shows it; their audit log tells that you looked')
+    .action(async (email: string, { reason = null }: { reason?: string | null }) => {
+      const { service } = await resources.service();
+      const target = { kind: 'customer', name: email, reason } as const;
+      const viewed = await recordCommandOn(service, 'customers.view', target, () =>
+        viewAccount(service, email),
+      );
+      for (const line of JSON.stringify(viewed, null, 2).split('\n')) terminal.out(line);
+      terminal.document(viewed);
+    });
+}
+
 function addExport(customers: Command, { resources, terminal }: OperatorContext): void {
   customers
     .command('export')
@@ -78,13 +99,13 @@ function addExport(customers: Command, { resources, terminal }: OperatorContext)
       const { service } = await resources.service();
       // Check the customer first, so that a typo leaves no file behind.
       await requireCustomer(service.db, email);
-      if (out === undefined) {
-        await exportCustomer(service, email, lineWriter(terminal.out));
-        return;
-      }
+      const target = { kind: 'customer', name: email } as const;
+      const write = (to: (text: string) => Promise<void>) =>
+        recordCommandOn(service, 'customers.export', target, () => exportCustomer(service, email, to));
+      if (out === undefined) return await write(lineWriter(terminal.out));
       const file = await createExportFile(out);
       try {
-        await exportCustomer(service, email, async (text) => void (await file.write(text)));
+        await write(async (text) => void (await file.write(text)));
         await file.sync();
       } catch (error) {
         // Half a document is useless.
@@ -136,7 +157,12 @@ function addDelete(customers: Command, { resources, terminal }: OperatorContext)
       if (!(options.yes ?? (await confirmDeletion(terminal, overview))))
         return terminal.out('nothing was deleted');
       const deletion = { destroyServers: options.destroyServers === true };
-      const { completed, forfeitedCents } = await deleteCustomer(service, email, deletion);
+      const { completed, forfeitedCents } = await recordCommandOn(
+        service,
+        'customers.delete',
+        { kind: 'customer', name: email },
+        () => deleteCustomer(service, email, deletion),
+      );
       const state = completed ? 'deleted' : 'deletion started: the service removes the resources first';
       terminal.out(`${state}; forfeited: ${formatCents(forfeitedCents)} USD`);
     });

@@ -2,11 +2,14 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
+
+import { CUSTOMER_OPERATIONS } from './customers.ts';
+
 import { DESK_OPERATIONS } from './desk.ts';
+
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
-  CUSTOMERS,
   EVERYONE,
   MONEY,
   manage,
@@ -17,12 +20,7 @@ import {
 } from './roles.ts';
 
 export const STAFF_OPERATIONS = {
-  'customers.list': read('customers list', 'List and search customers'),
-  'customers.get': read('customers show', 'Show a customer'),
-  'customers.freeze': act('customers freeze', 'Make an account read-only', CUSTOMERS),
-  'customers.unfreeze': act('customers unfreeze', 'Lift the freeze of an account', CUSTOMERS),
-  'customers.credit': act('credit', 'Add to the balance of a customer', MONEY),
-  'customers.disable_totp': act('customers totp-off', 'Turn off one-time codes of a customer', CUSTOMERS),
+  ...CUSTOMER_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...MACHINE_OPERATIONS,
   'topups.list': read('topups list', 'List top-ups'),

@@ -85,13 +85,15 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes SSH keys, alerts, saved filters, kept orders, tickets, and firewall groups that no server has. */
+/** Deletes SSH keys, alerts, saved filters, kept orders, tickets, notes, tags, and unused groups. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run('delete from alerts where customer_id = $1', [customerId]);
   await tx.run('delete from saved_filters where customer_id = $1', [customerId]);
   await tx.run('delete from order_drafts where customer_id = $1', [customerId]);
   await tx.run('delete from tickets where customer_id = $1', [customerId]);
+  await tx.run('delete from customer_notes where customer_id = $1', [customerId]);
+  await tx.run('delete from customer_tags where customer_id = $1', [customerId]);
   await tx.run(
     `delete from firewall_groups g where customer_id = $1
         and not exists (select from firewall_attachments a where a.group_id = g.id)`,
@@ -245,4 +247,5 @@ export async function anonymizeCustomer(tx: Sql, customerId: string, now: Date):
       where id = $1`,
     [customerId, now],
   );
+  await tx.run('update balances set own_limits = null where customer_id = $1', [customerId]);
 }

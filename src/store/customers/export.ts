@@ -25,7 +25,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: { id: 'customer' },
     rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since,
              frozen_at, (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
-             shortcuts_off_at, deleting_at, c.created_at, balance_cents
+             shortcuts_off_at, deleting_at, c.created_at, balance_cents, own_limits
              from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {
@@ -246,6 +246,17 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
              from tickets t join ticket_messages m on m.ticket_id = t.id
              join ticket_files f on f.message_id = m.id
             where t.customer_id = $1 order by f.id`,
+  },
+  {
+    name: 'staff_notes',
+    ids: { id: 'customerNote' },
+    // Without the author: the name of a person is their data, not the customer's.
+    rows: 'select id, text, created_at from customer_notes where customer_id = $1 order by id',
+  },
+  {
+    name: 'staff_tags',
+    ids: {},
+    rows: 'select tag from customer_tags where customer_id = $1 order by tag',
   },
   {
     name: 'kept_answers',

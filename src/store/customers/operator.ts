@@ -10,6 +10,7 @@ export interface OperatorCustomerRow {
   readonly deleting_at: Date | null;
   readonly balance_cents: bigint;
   readonly servers: bigint;
+  readonly tags: readonly string[];
 }
 
 /** Omitted fields match everything. */
@@ -18,6 +19,7 @@ export interface OperatorCustomerFilter {
   /** The beginning of the address, in lower case, as a pattern of LIKE. */
   readonly emailPattern?: string;
   readonly frozen?: true;
+  readonly tag?: string;
   /** Only customers older than this one; ids begin with the time. */
   readonly beforeId?: string;
 }
@@ -26,6 +28,7 @@ const CONDITIONS = {
   id: 'c.id = $id',
   emailPattern: 'c.email_key like $emailPattern',
   frozen: 'c.frozen_at is not null',
+  tag: 'exists (select from customer_tags t where t.tag = $tag and t.customer_id = c.id)',
   beforeId: 'c.id < $beforeId',
 };
 
@@ -37,7 +40,8 @@ export async function listOperatorCustomers(
 ): Promise<OperatorCustomerRow[]> {
   return await tx.rows<OperatorCustomerRow>(
     `select c.id, c.email, c.created_at, c.frozen_at, c.deleting_at, b.balance_cents,
-            (select count(*) from servers s where s.customer_id = c.id) as servers
+            (select count(*) from servers s where s.customer_id = c.id) as servers,
+            array(select t.tag from customer_tags t where t.customer_id = c.id order by t.tag) as tags
        from (select * from customers c where ${conditionsFor(filter, CONDITIONS)}
               order by c.id desc limit $limit) c
        join balances b on b.customer_id = c.id

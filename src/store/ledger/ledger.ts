@@ -176,6 +176,21 @@ export async function pageLedger(sql: Sql, customerId: string, page: PageRequest
   );
 }
 
+/** Lists a customer's ledger for staff, latest booking first, optionally only entries before `beforeId`. */
+export async function listOperatorLedger(
+  sql: Sql,
+  customerId: string,
+  { beforeId, limit }: { readonly beforeId: string | null; readonly limit: number },
+): Promise<LedgerRow[]> {
+  return await sql.rows<LedgerRow>(
+    `select ${ENTRY} from transfers
+      where customer_id = $1 and ($2::uuid is null or booked_at < (
+        select t.booked_at from transfers t where t.id = $2 and t.customer_id = $1))
+      order by booked_at desc limit $3`,
+    [customerId, beforeId, limit],
+  );
+}
+
 /** Finds the customer's own entry. */
 export async function findLedgerEntry(
   sql: Sql,

@@ -1,10 +1,14 @@
 /** The requirements of a deploy that are not met, read after its statement returned no row. */
+
 import type { Sql } from '../../kernel/sql.ts';
+import { ownLimitOr } from '../customers/own-limits.ts';
 import { type DeployRow, FITS, STORAGE } from './deploy.ts';
 
 export interface DeployShortage {
   readonly frozen: boolean;
   readonly servers: number;
+  /** The customer's limit. */
+  readonly servers_max: number;
   readonly balance_cents: bigint;
   readonly offered: boolean;
   readonly addresses: boolean;
@@ -35,6 +39,7 @@ export async function findDeployShortage(tx: Sql, needs: DeployNeeds): Promise<D
   return await tx.row<DeployShortage>(
     `with ${STORAGE}
      select c.frozen_at is not null as frozen, b.servers, b.balance_cents,
+            ${ownLimitOr('servers', '$servers_max')} as servers_max,
             exists (select from plan_regions where plan_id = $plan_id and region_id = $region_id) as offered,
             exists (select from ipv4_addresses
                      where region_id = $region_id and server_id is null and not blocked and free_from <= $now)

@@ -27,8 +27,10 @@
  *
  * No row back means that something was unavailable; a read afterwards names it.
  */
+
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { ownLimitOr } from '../customers/own-limits.ts';
 import type { ResponseRow } from '../idempotency.ts';
 import {
   fitsOnHost,
@@ -189,7 +191,8 @@ debit as (
   update balances
      set balance_cents = balance_cents - $price_cents_cycle, servers = servers + 1, moved = true,
          debited = true, booked_at = ${nextBooking('$now')}
-   where customer_id = $customer_id and balance_cents >= $price_cents_cycle and servers < $servers_max
+   where customer_id = $customer_id and balance_cents >= $price_cents_cycle 
+     and servers < ${ownLimitOr('servers', '$servers_max')}
      and exists (select from place)
   returning balance_cents, booked_at),
 take4 as (

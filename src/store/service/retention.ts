@@ -24,6 +24,7 @@ const NOW = '$4::timestamptz';
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
   staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
+  customerNotes: { table: 'customer_notes', by: 'id', type: 'uuid' },
   approvals: { table: 'approval_requests', by: 'id', type: 'uuid' },
   staffSessions: {
     table: 'staff_sessions',

@@ -126,6 +126,27 @@ export async function completeApproval(
   await tx.run(`update approval_requests set state = $state, fault = $fault where id = $id`, row);
 }
 
+/** Uses up an approved request of the person. Returns false when there is none. */
+export async function useApproval(
+  tx: Sql,
+  act: {
+    readonly staffId: string;
+    readonly operation: string;
+    readonly target: string;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const used = await tx.run(
+    `update approval_requests set state = 'done'
+      where id = (select id from approval_requests
+                   where staff_id = $staffId and operation = $operation and target = $target
+                     and state = 'approved' and expires_at > $now
+                   order by id limit 1 for update skip locked)`,
+    act,
+  );
+  return used === 1;
+}
+
 export async function countActiveOwners(tx: Sql): Promise<number> {
   const row = await tx.row<{ n: bigint }>(
     `select count(*) as n from staff

@@ -77,7 +77,7 @@ describe('approval by a second person', () => {
   });
 
   it('works in the console', async () => {
-    const held = await fill(ben.browser, `/customers/${customer}`, 'credit', {
+    const held = await fill(ben.browser, `/customers/${customer}`, 'customers.credit', {
       ...{ amount_usd: '70', description: 'goodwill', reason: 'an outage' },
     });
     assert.match(textOf((await ben.browser.open(held.location ?? '')).text), /Sent for approval/);

@@ -31,6 +31,9 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
+    const account = `/customers/${customer.email}`;
+    await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
+    await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });
     await world.api(owner.token, 'POST', '/approval_rules', { operation: 'hosts.drain' });
     const held = await world.api(owner.token, 'POST', '/hosts/par-1/drain');
     assert.equal(held.status, 202, JSON.stringify(held.body));
@@ -45,7 +48,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     await world.settle();
     paths = await Promise.all(
       CONSOLE_PAGES.filter(({ path }) => path !== '/join').map(async ({ path }) =>
-        path.endsWith('/{id}')
+        path.includes('{id}')
           ? path.replace('{id}', encodeURIComponent(await idOf(path.split('/')[1] ?? '')))
           : path,
       ),
@@ -64,6 +67,12 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
       const cookie = { name: 'skerry_staff', value: owner.browser.cookie ?? '', url: world.console };
       await page.context().addCookies([cookie]);
       await page.goto(`${world.console}${path}`);
+      if (path.endsWith('/view')) {
+        await page.locator('details.fold > summary').click();
+        await page.getByLabel('Reason').fill('a test');
+        await page.getByRole('button', { name: 'View account' }).click();
+        await page.getByText('of the API').first().waitFor();
+      }
       for (const details of await page.locator('details.fold > summary').all()) await details.click();
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });

@@ -106,9 +106,9 @@ describe('the operator console', () => {
     const page = await owner.browser.get(path);
     const once = /name="_once" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const input = { amount_usd: '5.00', description: 'goodwill', reason: 'outage', _once: once };
-    const first = await owner.browser.submit(page, 'credit', input);
+    const first = await owner.browser.submit(page, 'customers.credit', input);
     assert.match(first.location ?? '', /done=credited/, first.text);
-    const second = await owner.browser.submit(page, 'credit', input);
+    const second = await owner.browser.submit(page, 'customers.credit', input);
     assert.match(second.location ?? '', /done=repeated/);
     assert.match(textOf((await owner.browser.get(path)).text), /\$45\.00 balance/);
     const log = await world.api(owner.token, 'GET', '/staff_log?operation=customers.credit');
@@ -122,7 +122,7 @@ describe('the operator console', () => {
 
   it('refuses an act without a reason, and does nothing', async () => {
     const path = `/customers/${encodeURIComponent(customerEmail)}`;
-    const refused = await fill(owner.browser, path, 'freeze', { reason: ' ' });
+    const refused = await fill(owner.browser, path, 'customers.freeze', { reason: ' ' });
     assert.equal(refused.status, 400);
     assert.match(textOf(refused.text), /reason/i);
     const { body } = await world.api(owner.token, 'GET', path);

@@ -11,6 +11,12 @@ import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts'
 /** Bodies without the reason. They reach the verb, which may refuse them. */
 const BODIES: Readonly<Record<string, object>> = {
   'customers.credit': { amount_usd: '1.00', description: 'goodwill' },
+  'customers.debit': { amount_usd: '1.00', description: 'correction' },
+  'customers.add_note': { text: 'a note' },
+  'customers.delete_note': { note: 'cnt_x' },
+  'customers.set_tags': { tags: ['vip'] },
+  'customers.set_limits': { servers: 60 },
+  'customers.delete': { destroy_servers: false },
   'servers.power': { action: 'reboot' },
   'servers.resize': { plan: 's2', max_price_usd: 10 },
   'servers.freeze': { message: 'abuse' },

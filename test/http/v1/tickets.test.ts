@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { exportCustomer, freezeCustomer } from '../../../src/domain/customers/operator.ts';
+import { exportCustomer } from '../../../src/domain/customers/export.ts';
+import { freezeCustomer } from '../../../src/domain/customers/operator.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { assertApiError, createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';

@@ -1,4 +1,5 @@
 /** Creates, changes, and deletes alerts. */
+
 import {
   type ErrorItem,
   fail,
@@ -25,6 +26,7 @@ import {
   updateAlert as updateRow,
 } from '../../../store/servers/alerts.ts';
 import type { CustomerActor, Service } from '../../context.ts';
+import { readQuotas } from '../../customers/own-limits.ts';
 import { recordAudit } from '../../record.ts';
 import { alertObject } from './read.ts';
 import { resolveAlert } from './record.ts';
@@ -40,7 +42,7 @@ export async function createAlert(service: Service, actor: CustomerActor, body: 
     const serverIds = await requireServers(tx, customerId, body.servers);
     // Under the customer's lock, concurrent requests count each other.
     (await lockCustomer(tx, customerId)) ?? fail('auth_required');
-    const limit = service.settings.quotas.alerts;
+    const { alerts: limit } = await readQuotas(service, tx, customerId);
     requireQuota('alerts', limit, await countAlerts(tx, customerId, limit));
     const row: AlertRow = {
       id: newId(now),

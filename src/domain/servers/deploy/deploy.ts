@@ -138,7 +138,7 @@ async function attemptDeploy(
 async function throwIfNotDeployable(tx: Sql, needs: DeployNeeds): Promise<void> {
   const availability = await findDeployShortage(tx, needs);
   if (!availability || availability.frozen) fail('account_frozen');
-  requireQuota('servers', needs.servers_max, availability.servers);
+  requireQuota('servers', availability.servers_max, availability.servers);
   const hasStock = availability.offered && availability.room && availability.addresses;
   if (needs.region_id !== null && !hasStock) fail('out_of_stock');
   if (availability.balance_cents < needs.price_cents_cycle)

@@ -1,20 +1,9 @@
-import {
-  type CustomerFacts,
-  type CustomerItem,
-  customerPath,
-  customersView,
-  customerView,
-} from '../../../panel/staff/customers.ts';
+import { type CustomerItem, customerPath, customersView } from '../../../panel/staff/customers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import type { ConsoleNotice } from '../../../panel/staff/notices.ts';
-import type { StaffOperation } from '../../../spec/staff/operations.ts';
 import { field } from '../../form.ts';
-import type { ConsoleContext, ConsolePage, ConsoleResult, OperationForm } from '../page.ts';
+import type { ConsoleContext, ConsolePage, ConsoleResult } from '../page.ts';
+import { CUSTOMER_ITEM_PAGES } from './customer.ts';
 import { type ListAnswer, readFiltered } from './lists.ts';
-
-function actOn(operation: StaffOperation, notice: ConsoleNotice): OperationForm {
-  return { operation, done: (_answer, { id = '' }) => ({ to: customerPath(id), notice }) };
-}
 
 /** Leads to the only match, or to the customers whose address begins with the text. */
 async function findCustomer(read: ConsoleContext['read'], search: string): Promise<ConsoleResult> {
@@ -32,13 +21,14 @@ export const CUSTOMER_PAGES: readonly ConsolePage[] = [
     access: 'staff',
     render: async ({ forms, query, read }) => {
       const search = field(query, 'search');
+      const tag = field(query, 'tag').trim();
       const { data, next } = await readFiltered<CustomerItem>(
         { query, read },
         'customers.list',
-        { search },
+        { search, tag },
         CONSOLE_PATHS.customers,
       );
-      return customersView({ forms, search, customers: data, next });
+      return customersView({ forms, search, tag, customers: data, next });
     },
     forms: {
       find: {
@@ -47,27 +37,5 @@ export const CUSTOMER_PAGES: readonly ConsolePage[] = [
       },
     },
   },
-  {
-    path: `${CONSOLE_PATHS.customers}/{id}`,
-    access: 'staff',
-    render: async ({ params, forms, read, may }) =>
-      customerView({
-        forms,
-        customer: await read<CustomerFacts>('customers.get', params),
-        may: {
-          freeze: may('customers.freeze'),
-          credit: may('customers.credit'),
-          disableTotp: may('customers.disable_totp'),
-        },
-      }),
-    forms: {
-      freeze: actOn('customers.freeze', 'frozen'),
-      unfreeze: actOn('customers.unfreeze', 'unfrozen'),
-      disable_totp: actOn('customers.disable_totp', 'totp_off'),
-      credit: {
-        ...actOn('customers.credit', 'credited'),
-        body: (form) => ({ amount_usd: field(form, 'amount_usd'), description: field(form, 'description') }),
-      },
-    },
-  },
+  ...CUSTOMER_ITEM_PAGES,
 ];

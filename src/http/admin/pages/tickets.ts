@@ -6,7 +6,7 @@ import { staffTicketView } from '../../../panel/staff/tickets.ts';
 import type { TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { field } from '../../form.ts';
 import type { ConsoleContext, ConsoleFile, ConsolePage } from '../page.ts';
-import { formsOf, type RoomAct, roomItemPath, shownActs } from '../room.ts';
+import { actForms, type RoomAct, roomItemPath, shownActs } from '../room.ts';
 import type { ListAnswer } from './lists.ts';
 
 const TICKETS = { path: CONSOLE_PATHS.tickets };
@@ -54,7 +54,7 @@ export const TICKET_PAGES: readonly ConsolePage[] = [
     path: `${CONSOLE_PATHS.tickets}/{id}`,
     access: 'staff',
     render: renderTicket,
-    forms: formsOf(actsOf(''), (_answer, { id = '' }) => ({ to: roomItemPath(TICKETS, id) })),
+    forms: actForms(actsOf(''), (_answer, { id = '' }) => ({ to: roomItemPath(TICKETS, id) })),
   },
 ];
 

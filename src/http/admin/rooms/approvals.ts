@@ -24,6 +24,8 @@ const ABOUT: readonly Shown<ApprovalView>[] = [
   { name: 'Requested', value: (row) => row.created_at, as: 'time' },
 ];
 
+const isPending = ({ state }: ApprovalView): boolean => state === 'open' || state === 'approved';
+
 export const APPROVALS_ROOM: Room<ApprovalView> = {
   section: 'approvals',
   path: CONSOLE_PATHS.approvals,
@@ -47,7 +49,7 @@ export const APPROVALS_ROOM: Room<ApprovalView> = {
             .map(([name, value]) => `${name}: ${value}`)
             .join(', '),
       },
-      { name: 'Expires', value: (row) => (row.state === 'open' ? row.expires_at : null), as: 'time' },
+      { name: 'Expires', value: (row) => (isPending(row) ? row.expires_at : null), as: 'time' },
       { name: 'Decided by', value: (row) => row.decided_by },
       { name: 'Decided', value: (row) => row.decided_at, as: 'time' },
       { name: 'Error', value: ({ fault }) => fault },
@@ -57,7 +59,9 @@ export const APPROVALS_ROOM: Room<ApprovalView> = {
         operation: 'approvals.approve',
         title: 'Approve',
         button: 'Approve and carry out',
-        text: 'The act runs at once, in the name of the person who asked for it.',
+        text:
+          'The act runs at once, in the name of the person who asked for it. That person performs an ' +
+          'export or a view themselves, once.',
         when: ({ state }) => state === 'open',
         notice: 'approved',
       },

@@ -1,5 +1,6 @@
 /** Image pages. */
 
+import { readQuotas } from '../../../domain/customers/own-limits.ts';
 import { createImage } from '../../../domain/images/create.ts';
 import {
   completePartUpload,
@@ -76,7 +77,8 @@ async function showImages(context: PageContext) {
     listImages(context.service, context.customer(), page),
   );
   const { items: images, ...rest } = list;
-  const { customImages: count, customImagesGb: gb } = context.service.settings.quotas;
+  const quotas = await readQuotas(context.service, context.service.db, context.customer().customerId);
+  const { customImages: count, customImagesGb: gb } = quotas;
   const limits = { count, gb, fileGb: LIMITS.imageUploadMaxBytes / GIB_BYTES };
   const unfinished = await listUnfinishedUploads(context.service, context.customer());
   return imagesView({ images, ...rest, limits, unfinished, forms: context.forms });
