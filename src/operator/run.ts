@@ -20,13 +20,14 @@ import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
+import { addDeposits } from './money/deposits.ts';
+import { addPrices } from './money/prices.ts';
+import { addTopups } from './money/topups.ts';
 import { addPolicy } from './policy.ts';
-import { addPrices } from './prices.ts';
 import { addRecover } from './recover.ts';
 import { addServers } from './servers.ts';
 import { addStaff } from './staff.ts';
 import { addSwitch } from './switch.ts';
-import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** In the order of the help. */
@@ -45,6 +46,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addServers,
   addDedicated,
   addTopups,
+  addDeposits,
   addChain,
   addRecover,
   addWebhooks,

@@ -156,6 +156,7 @@ const COMMANDS: Readonly<Record<string, Change | 'reads' | 'staff log'>> = {
   },
   'servers move': { args: () => [serverId], audits: 'server.request_move', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
+  'deposits list': 'reads',
   'topups list': 'reads',
   'topups show': 'reads',
   'topups held': 'reads',

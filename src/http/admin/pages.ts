@@ -30,7 +30,6 @@ import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
-import { TOPUP_PAGES } from './pages/topups.ts';
 import { ROOM_PAGES } from './rooms.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
@@ -41,7 +40,6 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
   ...SERVER_PAGES,
-  ...TOPUP_PAGES,
   ...ROOM_PAGES,
   ...STAFF_PAGES,
 ];
@@ -159,7 +157,10 @@ async function sendRefused(visit: Visit, page: ConsolePage, error: unknown): Pro
   if (failure.code === 'auth_required') return redirectToSignIn(visit, 'session_over');
   if (failure.extras.repeated === true) return redirect(visit.reply, withNotice(pathOf(request), 'repeated'));
   const input = request.body instanceof Map ? (request.body as Form) : new Map<string, string>();
-  const forms = withFormErrors(newForms(visit), failure, input);
+  const refused = withFormErrors(newForms(visit), failure, input);
+  // The panel replaces these texts. Verbs for staff explain the problem in them.
+  const isOwn = failure.code === 'bad_request' || failure.code === 'not_found';
+  const forms = isOwn ? { ...refused, failure: { message: failure.message, remedy: null } } : refused;
   // After a fault, the act may be done: the same form must not do it again.
   const isUnknown = failure.code === 'internal' || failure.code === 'maintenance';
   const submissionKey = isUnknown ? field(input, PANEL_FIELDS.idempotencyKey) : forms.submissionKey;

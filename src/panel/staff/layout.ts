@@ -32,6 +32,7 @@ export const CONSOLE_PATHS = {
   servers: '/servers',
   hosts: '/hosts',
   topups: '/topups',
+  deposits: '/deposits',
   audit: '/audit',
   staff: '/staff',
   log: '/log',
@@ -49,6 +50,7 @@ const SECTION_NAMES = {
   servers: 'Servers',
   hosts: 'Hosts',
   topups: 'Top-ups',
+  deposits: 'Payments',
   audit: 'Audit log',
   staff: 'Staff',
   log: 'Staff log',
@@ -62,6 +64,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   servers: 'servers',
   hosts: 'firewall',
   topups: 'billing',
+  deposits: 'billing',
   audit: 'docs',
   staff: 'staff',
   log: 'log',
@@ -69,7 +72,8 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers', 'servers', 'hosts', 'topups']],
+  ['Service', ['overview', 'customers', 'servers', 'hosts']],
+  ['Money', ['topups', 'deposits']],
   ['Records', ['audit', 'log']],
   ['Access', ['staff', 'tokens']],
 ];

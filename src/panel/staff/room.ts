@@ -5,12 +5,20 @@ import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import type { ConsoleSection, ConsoleView } from './layout.ts';
-import { actForm, filterChoice, filterField, filterForm, nothingFound, reasonField } from './parts.ts';
+import {
+  actForm,
+  filterChoice,
+  filterField,
+  filterForm,
+  nothingFound,
+  reasonField,
+  shortId,
+} from './parts.ts';
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
-/** How a value is written. `customer` takes an email address, and links to its customer. */
-export type ValueFormat = 'text' | 'code' | 'time' | 'usd' | 'number' | 'state' | 'customer';
+/** How a value is written. `short` cuts a long one. `customer` takes an email address, and links to its customer. */
+export type ValueFormat = 'text' | 'code' | 'short' | 'time' | 'usd' | 'number' | 'state' | 'customer';
 
 /** A column, or a line of the details. A value of null is left out. */
 export interface Shown<Item> {
@@ -30,6 +38,11 @@ export interface RoomTable<Item, Row = never> {
   readonly columns: readonly Shown<Row>[];
   /** If there are no rows. */
   readonly empty: string;
+}
+
+/** Hides the type of the rows, so that one list has tables of different rows. */
+export function tableOf<Item, Row>(rows: RoomTable<Item, Row>): RoomTable<Item> {
+  return rows as unknown as RoomTable<Item>;
 }
 
 /** One input of a form. */
@@ -82,6 +95,7 @@ function formatValue<Item>(
   if (as === 'number') return formatNumber(Number(value));
   if (as === 'time') return time(text);
   if (as === 'code') return html`<code class="copy" data-copy>${text}</code>`;
+  if (as === 'short') return shortId(text);
   if (as === 'state') return statusBadge(text, tones[text] ?? 'off');
   return as === 'customer' ? customerLink(text) : text;
 }

@@ -13,6 +13,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'servers.freeze': { message: 'abuse' },
   'servers.hold': { order: 'order 1' },
   'servers.set_mail': { allowed: true },
+  'topups.refund': { to: 'nowhere' },
+  'topups.mark_refunded': { txid: 'x' },
   'staff.invite': { email: 'new@host.example', name: 'New', role: 'support' },
   'staff.set_role': { role: 'support' },
   'staff_tokens.create': { name: 'another', code: '000000' },

@@ -1,11 +1,11 @@
 /** `prices announce`, `prices list`, `prices cancel`: price changes for existing servers. */
 import type { Command } from 'commander';
-import { announcePrice, cancelPrice, listPrices } from '../domain/billing/prices.ts';
-import { formatCents } from '../kernel/money.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import type { OperatorContext } from './context.ts';
-import { addList } from './format/table.ts';
+import { announcePrice, cancelPrice, listPrices } from '../../domain/billing/prices.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList } from '../format/table.ts';
 
 interface AnnounceOptions {
   readonly plan: string;
