@@ -62,3 +62,9 @@ export interface ConsolePage {
   readonly render: (context: ConsoleContext) => Promise<ConsoleView> | ConsoleView;
   readonly forms?: Readonly<Record<string, ConsoleForm>>;
 }
+
+/** A CSV file that staff download. */
+export interface ConsoleDownload {
+  readonly path: string;
+  readonly render: (context: ConsoleContext) => Promise<string>;
+}

@@ -24,13 +24,20 @@ import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
-import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import type {
+  ConsoleContext,
+  ConsoleDownload,
+  ConsoleForm,
+  ConsolePage,
+  ConsoleResult,
+  PageIds,
+} from './page.ts';
 import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
-import { ROOM_PAGES } from './rooms.ts';
+import { ROOM_DOWNLOADS, ROOM_PAGES } from './rooms.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
@@ -70,6 +77,7 @@ export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
     return sendView(visit, newForms(visit), errorPage(failure));
   });
   for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
+  for (const each of ROOM_DOWNLOADS) registerDownload(scope, edge, each);
   scope.setNotFoundHandler(async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     return sendView(visit, newForms(visit), errorPage(new Failure('not_found')));
@@ -91,6 +99,16 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
     } catch (error) {
       return await sendRefused(visit, page, error);
     }
+  });
+}
+
+function registerDownload(scope: FastifyInstance, edge: AdminEdge, { path, render }: ConsoleDownload): void {
+  scope.get(path, async (request, reply) => {
+    const visit = await readVisit(edge, request, reply);
+    if (visit.staff === null) return redirectToSignIn(visit);
+    const text = await render(pageContext(visit, newForms(visit), null));
+    reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`);
+    return await reply.type('text/csv; charset=utf-8').send(text);
   });
 }
 

@@ -13,7 +13,15 @@ import {
 } from '../../panel/staff/room.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { field } from '../form.ts';
-import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import { downloadList } from './download.ts';
+import type {
+  ConsoleContext,
+  ConsoleDownload,
+  ConsoleForm,
+  ConsolePage,
+  ConsoleResult,
+  PageIds,
+} from './page.ts';
 import { readFiltered } from './pages/lists.ts';
 import { adminRouteOf } from './routes.ts';
 import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
@@ -49,6 +57,8 @@ export interface Room<Item> {
   readonly columns: readonly Shown<Item>[];
   /** Of the query of `list`. The choices of an enumeration follow its schema. */
   readonly filters?: readonly (readonly [name: string, label: string])[];
+  /** The list is also a file: the path with `.csv`. */
+  readonly hasDownload?: true;
   readonly creates?: readonly RoomAct<undefined>[];
   /** The page of one resource; undefined: the list shows all of it. */
   readonly item?: RoomItem<Item>;
@@ -89,6 +99,12 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
   return [list, one];
 }
 
+/** The list of a room as a file. */
+export function roomDownloads<Item>(room: Room<Item>): readonly ConsoleDownload[] {
+  if (!room.hasDownload) return [];
+  return [{ path: `${room.path}.csv`, render: (context) => downloadList(room, context) }];
+}
+
 function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {
   return room.item ? roomItemPath(room, room.item.id(answer as Item)) : room.path;
 }
@@ -124,6 +140,7 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
   return roomListView<Item>({
     ...{ title: room.title, many: room.many, section: room.section, path: room.path, intro: room.intro },
     ...{ filters, columns: room.columns, items: data, next, forms },
+    download: room.hasDownload ? `${room.path}.csv?${new URLSearchParams(filter)}` : null,
     acts: shownActs(room.creates ?? [], undefined, context),
   });
 }

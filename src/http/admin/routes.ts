@@ -1,6 +1,7 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
+import { COIN_ROUTES } from './routes/coins.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
@@ -14,6 +15,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVER_ROUTES,
   ...HOST_ROUTES,
   ...TOPUP_ROUTES,
+  ...COIN_ROUTES,
   ...STAFF_ROUTES,
 ];
 

@@ -50,6 +50,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   servers: 'server',
   topups: 'topup',
   hosts: 'host',
+  coins: 'coin',
   staff: 'staff',
   staff_tokens: 'staffToken',
 };
@@ -75,7 +76,8 @@ export async function runAdmin(
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  const { reason, code: _, ...details } = sent as { readonly reason?: unknown; readonly code?: unknown };
+  // A one-time code is a secret, and a private key may be pasted in place of addresses.
+  const { reason, code: _code, addresses: _addresses, ...details } = sent as Record<string, unknown>;
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),

@@ -123,6 +123,8 @@ export function roomListView<Item>(data: {
   readonly items: readonly Item[];
   /** The path of the next page; null on the last one. */
   readonly next: string | null;
+  /** The path of the list as a file. */
+  readonly download: string | null;
   /** Forms that create a resource. */
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
@@ -140,6 +142,7 @@ export function roomListView<Item>(data: {
 ${filters.length > 0 && filterForm(data.path, fields)}
 ${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
 ${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}
+${data.download && items.length > 0 && html`<p>${buttonLink('Download as CSV', data.download, 'plain')}</p>`}
 ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }

@@ -87,3 +87,82 @@ describe('top-ups in the console', () => {
     assert.match(entry?.target ?? '', /^top_/);
   });
 });
+
+describe('coins in the console', () => {
+  let world: StaffWorld;
+  let finance: Person;
+
+  before(async () => {
+    world = await startStaffWorld();
+    finance = await world.person('finance');
+    const customer = await world.customer(40);
+    await topUp(world, customer, 55);
+  });
+  after(() => world.close());
+
+  const get = async (path: string) => {
+    const { status, body } = await world.api(finance.token, 'GET', path);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+
+  it('shows the rate, the chain, and the addresses of each coin', async () => {
+    const { data } = await get('/coins');
+    const coins = data as { id: string; state: string; rate_usd: string; next_index: number }[];
+    assert.equal(coins.length, 8);
+    const litecoin = coins.find(({ id }) => id === 'LTC');
+    assert.equal(litecoin?.state, 'ok');
+    assert.ok(Number(litecoin?.rate_usd) > 0);
+    const coin = await get('/coins/LTC');
+    assert.equal(coin.addresses_given, 2);
+    assert.ok(Number(coin.height) >= 30);
+    assert.equal((await world.api(finance.token, 'GET', '/coins/DOGE')).status, 400);
+    const nodes = (await get('/nodes')).data as { subject: string; level: string }[];
+    assert.ok(nodes.some(({ subject, level }) => subject === 'LTC' && level === 'ok'));
+  });
+
+  it('skips addresses and reads blocks again, with the coin in the staff log', async () => {
+    const skipped = await fill(finance.browser, '/coins/LTC', 'coins.skip_addresses', {
+      count: '5',
+      reason: 'restored',
+    });
+    assert.match(skipped.location ?? '', /done=saved/, skipped.text);
+    assert.equal((await get('/coins/LTC')).next_index, 7);
+    const order = { height: '3', reason: 'a payment is missing' };
+    const read = await fill(finance.browser, '/coins/LTC', 'coins.reread', order);
+    assert.match(read.location ?? '', /done=saved/, read.text);
+    const high = { ...order, height: '999999' };
+    const refused = await fill(finance.browser, '/coins/LTC', 'coins.reread', high);
+    assert.match(textOf(refused.text), /choose this block or a lower one/, JSON.stringify(refused));
+    const { data } = await get('/staff_log?operation=coins.reread');
+    assert.equal((data as { target: string }[])[0]?.target, 'LTC');
+  });
+
+  it('imports addresses of a pool, and keeps a pasted key out of the staff log', async () => {
+    const key = '5'.repeat(88);
+    const body = { addresses: key, reason: 'more' };
+    const wrong = await world.api(finance.token, 'POST', '/coins/SOL/import_addresses', body);
+    assert.equal(wrong.status, 400);
+    const log = await get('/staff_log?operation=coins.import_addresses');
+    assert.ok(!JSON.stringify(log).includes(key));
+    const other = await world.api(finance.token, 'POST', '/coins/BTC/import_addresses', body);
+    assert.equal(other.status, 400);
+  });
+
+  it('lists paid addresses, as a page and as a file', async () => {
+    const { data } = await get('/paid_addresses?coin=LTC');
+    const rows = data as { address: string; received: string }[];
+    assert.equal(rows.length, 2);
+    assert.deepEqual((await get('/paid_addresses?coin=LTC&since=2100-01-01')).data, []);
+    assert.equal((await world.api(finance.token, 'GET', '/paid_addresses?since=soon')).status, 400);
+    const file = await finance.browser.get('/paid-addresses.csv?coin=LTC');
+    const [heading, ...lines] = file.text.trim().split('\r\n');
+    assert.equal(heading, 'Address,Received,Coin,Payments,Last paid,Top-up');
+    assert.deepEqual(
+      lines.map((line) => line.split(',').slice(0, 2)),
+      rows.map(({ address, received }) => [address, received]),
+    );
+    const stranger = await world.stranger().get('/paid-addresses.csv?coin=LTC');
+    assert.match(stranger.location ?? '', /^\/sign-in/);
+  });
+});

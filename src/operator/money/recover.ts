@@ -1,8 +1,9 @@
 /** `recover`: raises the numbers of a restored database. */
 import type { Command } from 'commander';
-import { type RecoveredCoin, recoverNumbers } from '../domain/topups/recovery.ts';
-import { type OperatorContext, ProblemsFound, type Terminal } from './context.ts';
-import { formatCount, printTable } from './format/table.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { type RecoveredCoin, recoverNumbers } from '../../domain/topups/recovery.ts';
+import { type OperatorContext, ProblemsFound, type Terminal } from '../context.ts';
+import { formatCount, printTable } from '../format/table.ts';
 
 export function addRecover(program: Command, { resources, terminal }: OperatorContext): void {
   program
@@ -10,7 +11,9 @@ export function addRecover(program: Command, { resources, terminal }: OperatorCo
     .description('After restoring the database from a backup: never issue the addresses given out since')
     .action(async () => {
       const { service } = await resources.service();
-      const coins = await recoverNumbers(service);
+      const coins = await recordCommand(service, { operation: 'coins.recover', target: null }, () =>
+        recoverNumbers(service),
+      );
       if (coins.length === 0) {
         terminal.out('the database is not behind its address marks: nothing to recover');
         return;
