@@ -1,6 +1,5 @@
 /** The generated pages of docs/operators: settings from their table, commands from the program. */
 import type { Argument, Command, Option } from 'commander';
-import type { OperatorContext } from '../src/operator/context.ts';
 import { addDoctor, type DoctorOptions } from '../src/operator/health/doctor.ts';
 import { addHostCommands } from '../src/operator/hosts/this-machine.ts';
 import { buildProgram } from '../src/operator/run.ts';
@@ -154,7 +153,7 @@ const COMMANDS_TOP = [
 
 /** Builds the program as `skerryd` does. No command runs, so it needs no database and no terminal. */
 function operatorProgram(): Command {
-  return buildProgram({} as OperatorContext, (program) => {
+  return buildProgram({} as Parameters<typeof buildProgram>[0], (program) => {
     addServe(program, async () => undefined);
     const refuse = () => Promise.reject(new Error('only documented here'));
     addHostCommands(program, { join: refuse, run: refuse, importImage: refuse }, () => undefined);

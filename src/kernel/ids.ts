@@ -37,6 +37,7 @@ export const ID_PREFIXES = {
   staff: 'stf_',
   staffToken: 'stk_',
   staffLog: 'slg_',
+  approval: 'apr_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

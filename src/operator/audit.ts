@@ -1,13 +1,14 @@
 /** `audit`: the audit log across all customers. */
 import type { Command } from 'commander';
 import { listAuditForOperator } from '../domain/audit/operator.ts';
+import { toAuditObject } from '../domain/staff/objects.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { ACTIONS, type Action } from '../spec/actions.ts';
 import { LIMITS } from '../spec/limits.ts';
 import type { OperatorAuditRow } from '../store/audit.ts';
 import type { OperatorContext } from './context.ts';
-import { formatMoreHint, printTable } from './format/table.ts';
+import { formatMoreHint } from './format/table.ts';
 import { parsePositiveInt, parseWord } from './options.ts';
 
 const LIMIT = 100;
@@ -35,7 +36,8 @@ export function addAudit(program: Command, { resources, terminal }: OperatorCont
       const { rows, hasMore } = await listAuditForOperator(service, { ...query, ...attribution });
       const heading = ['time (UTC)', 'action', 'resource', 'result', 'customer', 'actor'];
       heading.push('country', 'request', 'note');
-      printTable(terminal, heading, rows.map(columns));
+      terminal.table(heading, rows.map(columns));
+      terminal.document(rows.map(toAuditObject));
       if (hasMore) terminal.err(formatMoreHint(rows.length, 'entry', 'entries'));
     });
 }

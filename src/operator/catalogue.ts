@@ -7,7 +7,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { listOfficialImages, listPlans, listRegions } from '../store/catalogue/catalogue.ts';
 import type { OperatorContext } from './context.ts';
-import { formatTable } from './format/table.ts';
+import { formatTable } from './format/columns.ts';
 
 export function addCatalogue(program: Command, context: OperatorContext): void {
   const catalogue = program

@@ -1,12 +1,16 @@
 /** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
+import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
 import type { BackendCertificateRow } from '../store/inventory/backends.ts';
+import type { Output, Terminal } from './format/output.ts';
+
+export type { Terminal };
 
 /** Opened only when a command needs them. The caller that supplies them closes them. */
 export interface OperatorResources {
@@ -23,6 +27,8 @@ export interface OpenService {
   readonly register: RegisterHosts;
   /** The URL of the console; null if it is off. */
   readonly consoleUrl?: string | null;
+  /** Runs an act that was approved. */
+  readonly carryOut: CarryOut;
   /** Ends a simulated host. Absent where hosts are real. */
   readonly endSimulatedHost?: (name: string) => Promise<void>;
   /** Absent where no machine can join. */
@@ -61,19 +67,10 @@ export interface AddressDeriver {
   readonly addressAt: (number: number) => Promise<string>;
 }
 
-export interface Terminal {
-  /** One line on standard output. */
-  readonly out: (line: string) => void;
-  /** One line on standard error. */
-  readonly err: (line: string) => void;
-  /** Asks a yes/no question; null when there is no terminal to answer it. */
-  readonly ask: ((question: string) => Promise<boolean>) | null;
-}
-
 /** Passed to every command's `add…` function. */
 export interface OperatorContext {
   readonly resources: OperatorResources;
-  readonly terminal: Terminal;
+  readonly terminal: Output;
 }
 
 /** The command ran and reported a problem: the exit code is 1 and no further message is needed. */

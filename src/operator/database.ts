@@ -5,8 +5,8 @@ import type { Service } from '../domain/context.ts';
 import { type InvariantResult, verify } from '../domain/verify/verify.ts';
 import { countUnlinked, readChainHead } from '../store/audit-chain.ts';
 import { migrate } from '../store/migrate.ts';
-import { type OperatorContext, ProblemsFound, type Terminal } from './context.ts';
-import { printTable } from './format/table.ts';
+import { type OperatorContext, ProblemsFound } from './context.ts';
+import type { Output } from './format/output.ts';
 
 const SHOWN_EXAMPLES = 10;
 
@@ -14,14 +14,14 @@ type Finding = Omit<InvariantResult, 'invariant'> & {
   readonly invariant: Pick<InvariantResult['invariant'], 'name' | 'description'>;
 };
 
-function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
+function printFindings(terminal: Output, findings: readonly Finding[]): void {
   const rows = findings.map(({ invariant, checked, broken }) => [
     broken === 0n ? 'OK' : 'BROKEN',
     String(checked),
     invariant.name,
     invariant.description,
   ]);
-  printTable(terminal, ['', 'checked', 'invariant', 'description'], rows);
+  terminal.table(['', 'checked', 'invariant', 'description'], rows);
   const violated = findings.filter((finding) => finding.broken > 0n);
   for (const { invariant, broken, examples } of violated) {
     const more = broken > BigInt(SHOWN_EXAMPLES) ? ' …' : '';
@@ -78,6 +78,6 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
       const rows = resources
         .settings()
         .map(({ name, value, source, about }) => [name, value ?? '(unset)', source, about]);
-      printTable(terminal, ['setting', 'value', 'source', 'description'], rows);
+      terminal.table(['setting', 'value', 'source', 'description'], rows);
     });
 }

@@ -14,7 +14,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { CYCLE_MONTHS, type CycleMonths, isCycleMonths } from '../spec/limits.ts';
 import type { OperatorContext } from './context.ts';
-import { addList, formatCount, formatFacts } from './format/table.ts';
+import { addList, formatCount } from './format/table.ts';
 
 export function addDedicated(program: Command, context: OperatorContext): void {
   const dedicated = program
@@ -68,7 +68,7 @@ function addFulfill(dedicated: Command, { resources, terminal }: OperatorContext
       const term = formatCount(options.months, 'month');
       const price = `${formatCents(sold.server.price_cents_cycle)} USD for ${term}`;
       terminal.out(`${machine} is sold: ${price}; the balance is ${formatCents(sold.balanceAfterCents)} USD`);
-      for (const line of formatFacts(setupFacts(sold))) terminal.out(line);
+      terminal.facts(setupFacts(sold));
     });
 }
 

@@ -6,7 +6,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
 import type { OperatorContext } from './context.ts';
 import { reportFindings } from './format/findings.ts';
-import { formatCount, printTable } from './format/table.ts';
+import { formatCount } from './format/table.ts';
 
 interface ZonesOptions {
   readonly create?: true;
@@ -21,7 +21,7 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
     .action(async () => {
       const { service } = await resources.service();
       const findings = await checkReverseDns(service);
-      reportFindings(findings, terminal.out);
+      reportFindings(findings, terminal);
     });
   dns
     .command('zones')
@@ -38,7 +38,7 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
         terminal.out(`${formatCount(created.length, 'zone')} created`);
       }
       const zones = await refuseOnDnsError(listBlockZones(service));
-      printTable(terminal, ['region', 'block', 'zone', 'exists'], zones.map(zoneColumns));
+      terminal.table(['region', 'block', 'zone', 'exists'], zones.map(zoneColumns));
     });
   dns
     .command('publish')

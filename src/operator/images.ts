@@ -6,7 +6,6 @@ import { readDistribution } from '../domain/images/distribute.ts';
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OperatorContext } from './context.ts';
-import { printTable } from './format/table.ts';
 
 interface ImportOptions {
   readonly image?: string;
@@ -59,7 +58,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
         ? [rescue.sha256.slice(0, SHOWN_CHARS), String(rescue.diskGb), hosts(rescue.sha256), '']
         : ['not imported', '', '', ''];
       const heading = ['image', 'id', 'sha256', 'disk_gb', 'on hosts', ''];
-      printTable(terminal, heading, [...rows, ['rescue', '', ...rescueRow]]);
+      terminal.table(heading, [...rows, ['rescue', '', ...rescueRow]]);
       for (const { image, host, progress } of unfinished) terminal.out(`${image} to ${host}: ${progress}`);
     });
 }

@@ -1,7 +1,7 @@
 /** Runs one operator command. Exit codes: 0 success, 1 failure or a reported problem, 2 incorrect usage. */
 import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { Failure } from '../kernel/fail.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { readVersion } from '../kernel/settings/version.ts';
@@ -12,7 +12,9 @@ import { addCustomers } from './customers/accounts.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
+import { createOutput, OUTPUT_FORMATS, type Output, type OutputControl } from './format/output.ts';
 import { addStatus } from './health/doctor.ts';
+import { addFigures } from './health/figures.ts';
 import { addIncidents } from './health/incidents.ts';
 import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
@@ -26,14 +28,17 @@ import { addRecover } from './money/recover.ts';
 import { addTopups } from './money/topups.ts';
 import { addPolicy } from './policy.ts';
 import { addServers } from './servers.ts';
-import { addStaff } from './staff.ts';
+import { addApprovals } from './staff/approvals.ts';
+import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[] = [
   addStatus,
+  addFigures,
   addStaff,
+  addApprovals,
   addAudit,
   addDatabase,
   addCatalogue,
@@ -58,7 +63,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
 ];
 
 /** Adds commands that only the composition root can provide, such as `serve`. */
-export type AddCommands = (program: Command) => void;
+export type AddCommands = (program: Command, output: Output) => void;
 
 /** Takes `argv` without the program name. Reports a failure as one line on standard error. */
 export async function runOperator(
@@ -67,11 +72,16 @@ export async function runOperator(
   addCommands: AddCommands = () => undefined,
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
+  const output = createOutput(terminal);
   try {
-    await buildProgram({ resources, terminal }, addCommands).parseAsync([...argv], { from: 'user' });
+    await buildProgram({ resources, terminal: output }, addCommands).parseAsync([...argv], { from: 'user' });
+    output.end();
     return 0;
   } catch (error) {
-    if (error instanceof ProblemsFound) return 1;
+    if (error instanceof ProblemsFound) {
+      output.end();
+      return 1;
+    }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.err(`skerryd: ${formatError(error)}`);
     return 1;
@@ -79,10 +89,20 @@ export async function runOperator(
 }
 
 /** The program with every command. `more` adds the commands that the composition root runs. */
-export function buildProgram(context: OperatorContext, addCommands: AddCommands): Command {
+export function buildProgram(
+  context: Omit<OperatorContext, 'terminal'> & { readonly terminal: OutputControl },
+  addCommands: AddCommands,
+): Command {
   const program = new Command('skerryd')
     .description('Run Skerry and manage the service')
     .version(readVersion(), '-V, --version', 'Print the version')
+    .addOption(
+      new Option('-o, --output <format>', 'Print as text, JSON, or YAML')
+        .choices(OUTPUT_FORMATS)
+        .default('table'),
+    )
+    .hook('preAction', (command) => context.terminal.setFormat(command.opts().output))
+    .configureHelp({ showGlobalOptions: true })
     .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show help for a command')
     .configureOutput({
@@ -91,7 +111,7 @@ export function buildProgram(context: OperatorContext, addCommands: AddCommands)
       outputError: (text, write) => write(`skerryd: ${text.replace(/^error: /, '').replace(/\s+/g, ' ')}`),
     })
     .exitOverride();
-  addCommands(program);
+  addCommands(program, context.terminal);
   for (const add of COMMANDS) add(program, context);
   inheritSettings(program);
   return program;

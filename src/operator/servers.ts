@@ -5,10 +5,11 @@ import {
   listServersForOperator,
   type OperatorServerQuery,
 } from '../domain/servers/operator/find.ts';
+import { toServerObject } from '../domain/staff/objects.ts';
 import { SERVER_STATUSES } from '../spec/states.ts';
 import type { OperatorContext } from './context.ts';
 import { serverColumns, serverFacts } from './format/server.ts';
-import { formatFacts, formatMoreHint, printTable } from './format/table.ts';
+import { formatMoreHint } from './format/table.ts';
 import { addServerMove } from './hosts/moves.ts';
 import { parsePositiveInt } from './options.ts';
 import { addServerControls } from './server-controls.ts';
@@ -31,7 +32,8 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
     .action(async (query: OperatorServerQuery) => {
       const { service } = await resources.service();
       const { servers: rows, hasMore } = await listServersForOperator(service, query);
-      printTable(terminal, HEADING, rows.map(serverColumns));
+      terminal.table(HEADING, rows.map(serverColumns));
+      terminal.document(rows.map(toServerObject));
       if (hasMore) terminal.err(formatMoreHint(rows.length, 'server'));
     });
   servers
@@ -40,8 +42,9 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
     .description('Show one server in detail')
     .action(async (idOrAddress: string) => {
       const { service } = await resources.service();
-      for (const line of formatFacts(serverFacts(await findServerForOperator(service, idOrAddress))))
-        terminal.out(line);
+      const row = await findServerForOperator(service, idOrAddress);
+      terminal.facts(serverFacts(row));
+      terminal.document(toServerObject(row));
     });
   addServerMove(servers, { resources, terminal });
   addServerControls(servers, { resources, terminal });

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { listWebhooksForOperator, pauseWebhook } from '../domain/webhooks/operator.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { OperatorContext } from './context.ts';
-import { printTable } from './format/table.ts';
 
 export function addWebhooks(program: Command, { resources, terminal }: OperatorContext): void {
   const webhooks = program.command('webhooks').description('Manage customers’ webhooks');
@@ -23,7 +22,7 @@ export function addWebhooks(program: Command, { resources, terminal }: OperatorC
         ],
       );
       const heading = ['webhook', '', 'since (UTC)', 'events', 'URL'];
-      printTable(terminal, heading, rows);
+      terminal.table(heading, rows);
     });
   webhooks
     .command('pause')

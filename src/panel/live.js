@@ -11,8 +11,8 @@
   const OPEN_FACTOR = 6;
 
   const { url, stream, about, seq, every, valuesEvery } = document.currentScript.dataset;
-  const subjects = about.split(' ');
-  let position = Number(seq);
+  const subjects = (about ?? '').split(' ');
+  let position = Number(seq ?? 0);
   let pollS = Number(every ?? 0);
   // No event announces values that are measured.
   const valuesS = Number(valuesEvery ?? Number.POSITIVE_INFINITY);
@@ -217,7 +217,8 @@
     });
   }
 
-  if (navigator.locks && window.BroadcastChannel && window.EventSource) {
+  // The operator's console has no stream: its pages fetch themselves at intervals.
+  if (stream && navigator.locks && window.BroadcastChannel && window.EventSource) {
     channel = new BroadcastChannel('skerry-live');
     channel.addEventListener('message', ({ data }) => receive(data));
     channel.postMessage({ kind: 'hello' });

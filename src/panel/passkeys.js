@@ -48,6 +48,14 @@ const ACTIONS = {
     const passkey = await ask(await call('/account-api.php', { action: 'begin_passkey_check' }));
     submitWith(form, passkey, 'current_password');
   },
+  // The options are on the page, and its form takes the answer.
+  answer: async (button) => {
+    const { form, dataset } = button;
+    const options = JSON.parse(dataset.options);
+    if (!form.reportValidity()) return;
+    form.elements.passkey.value = await (dataset.kind === 'create' ? create : ask)({ options });
+    form.requestSubmit();
+  },
   add: async ({ form, dataset }) => {
     const typed = valuesOf(form, ['current_password', 'code']);
     const passkey = await create(await call('/account-api.php', { action: 'begin_passkey', ...typed }));

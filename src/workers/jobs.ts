@@ -15,7 +15,7 @@ import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
-import { measureAvailabilityJob } from './measure-availability.ts';
+import { measureAvailabilityJob, measureFiguresJob } from './measure.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
 import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
@@ -52,6 +52,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     deliverJob(service, sender),
     mailJob(service),
     measureAvailabilityJob(service),
+    measureFiguresJob(service),
     retainJob(service),
     resealJob(service),
     auditChainJob(service),

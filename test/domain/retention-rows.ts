@@ -17,6 +17,11 @@ export interface RetentionCase {
   readonly goneMs: number;
 }
 
+/** Rows that are kept for this long, to the millisecond. */
+function keptForDays(days: number, insert: RetentionCase['insert']): RetentionCase {
+  return { insert, keptMs: days * DAY_MS, goneMs: days * DAY_MS + 1 };
+}
+
 type ExtraColumns = Record<string, unknown>;
 
 export async function openRetentionRows(world: TestService) {
@@ -103,35 +108,32 @@ export async function openRetentionRows(world: TestService) {
 
   const serverId = (await insertServer()).id;
   const rules: Record<RetentionName, RetentionCase> = {
-    audit: {
-      insert: (at) =>
-        insert('audit_events', {
-          ...{ id: newId(at), customer_id: customerId, action: 'server.stop', request_id: 'req_x' },
-          ...{ ip_country: 'XX', result: 'ok', created_at: at },
-        }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
-    },
-    actions: {
-      insert: (at) =>
-        insert('actions', {
-          ...{ id: newId(at), customer_id: customerId, command: 'server.stop', status: 'success' },
-          ...{ resource_kind: 'server', resource_id: serverId, steps: ['shutdown'], step_times: [at] },
-          ...{ progress: 100, request_id: 'req_x', created_at: at, finished_at: at },
-        }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
-    },
-    staffLog: {
-      insert: (at) =>
-        insert('staff_log', {
-          ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
-          ...{ request_id: 'req_x', created_at: at },
-        }),
-      keptMs: 1_095 * DAY_MS,
-      goneMs: 1_095 * DAY_MS + 1,
-    },
+    audit: keptForDays(90, (at) =>
+      insert('audit_events', {
+        ...{ id: newId(at), customer_id: customerId, action: 'server.stop', request_id: 'req_x' },
+        ...{ ip_country: 'XX', result: 'ok', created_at: at },
+      }),
+    ),
+    actions: keptForDays(90, (at) =>
+      insert('actions', {
+        ...{ id: newId(at), customer_id: customerId, command: 'server.stop', status: 'success' },
+        ...{ resource_kind: 'server', resource_id: serverId, steps: ['shutdown'], step_times: [at] },
+        ...{ progress: 100, request_id: 'req_x', created_at: at, finished_at: at },
+      }),
+    ),
+    staffLog: keptForDays(1_095, (at) =>
+      insert('staff_log', {
+        ...{ id: newId(at), surface: 'command', operation: 'staff.invite', result: 'ok' },
+        ...{ request_id: 'req_x', created_at: at },
+      }),
+    ),
     // The person of these rows is kept.
+    approvals: keptForDays(1_095, async (at) =>
+      insert('approval_requests', {
+        ...{ id: newId(at), staff_id: await person(null), operation: 'customers.credit' },
+        ...{ params: {}, body: {}, created_at: at, expires_at: at },
+      }),
+    ),
     staffSessions: {
       insert: async (at) =>
         insert('staff_sessions', {
@@ -168,33 +170,27 @@ export async function openRetentionRows(world: TestService) {
     },
     // Used a moment ago, until it is 30 days old.
     sessions: { insert: (at) => session(at, now()), keptMs: 30 * DAY_MS - 1, goneMs: 30 * DAY_MS },
-    metrics: {
-      insert: (at) =>
-        insert('metrics', {
-          ...{ server_id: serverId, hour: at, cpu_pct: 1, ram_mb: 1, disk_read_bps: 1, disk_write_bps: 1 },
-          ...{ net_in_bps: 1, net_out_bps: 1 },
-        }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
-    },
+    metrics: keptForDays(30, (at) =>
+      insert('metrics', {
+        ...{ server_id: serverId, hour: at, cpu_pct: 1, ram_mb: 1, disk_read_bps: 1, disk_write_bps: 1 },
+        ...{ net_in_bps: 1, net_out_bps: 1 },
+      }),
+    ),
     // The row of an hour, and of five hours, ends later than it starts.
     minuteMetrics: { insert: points(60), keptMs: 7 * HOUR_MS, goneMs: 7 * HOUR_MS + 1 },
     fiveMinuteMetrics: { insert: points(300), keptMs: 53 * HOUR_MS, goneMs: 53 * HOUR_MS + 1 },
-    mails: {
-      insert: (at) =>
-        insert('mails', {
-          ...{
-            id: newId(at),
-            customer_id: customerId,
-            kind: 'low_balance',
-            cause: newId(at),
-            status: 'sent',
-          },
-          created_at: at,
-        }),
-      keptMs: 30 * DAY_MS,
-      goneMs: 30 * DAY_MS + 1,
-    },
+    mails: keptForDays(30, (at) =>
+      insert('mails', {
+        ...{
+          id: newId(at),
+          customer_id: customerId,
+          kind: 'low_balance',
+          cause: newId(at),
+          status: 'sent',
+        },
+        created_at: at,
+      }),
+    ),
     availability: {
       insert: (at) =>
         insert('availability', {
@@ -203,6 +199,7 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
+    figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     orderDrafts: {
       insert: (at) =>
         insert('order_drafts', {
@@ -212,21 +209,18 @@ export async function openRetentionRows(world: TestService) {
       keptMs: -1,
       goneMs: 1,
     },
-    mailLinks: {
-      insert: (at) =>
-        insert('mail_links', {
-          ...{
-            digest: digest(),
-            customer_id: customerId,
-            purpose: 'confirm',
-            email: 'a@b',
-            email_key: 'a@b',
-          },
-          ...{ created_at: at, expires_at: at },
-        }),
-      keptMs: 7 * DAY_MS,
-      goneMs: 7 * DAY_MS + 1,
-    },
+    mailLinks: keptForDays(7, (at) =>
+      insert('mail_links', {
+        ...{
+          digest: digest(),
+          customer_id: customerId,
+          purpose: 'confirm',
+          email: 'a@b',
+          email_key: 'a@b',
+        },
+        ...{ created_at: at, expires_at: at },
+      }),
+    ),
     usedChallenges: {
       insert: (at) => insert('used_challenges', { digest: digest(), expires_at: at }),
       keptMs: 0,
@@ -270,15 +264,12 @@ export async function openRetentionRows(world: TestService) {
       keptMs: -MINUTE_MS,
       goneMs: 1,
     },
-    windows: {
-      insert: (at) =>
-        insert('maintenance_windows', {
-          ...{ id: newId(new Date(at.getTime() - HOUR_MS)), starts_at: new Date(at.getTime() - HOUR_MS) },
-          ends_at: at,
-        }),
-      keptMs: 90 * DAY_MS,
-      goneMs: 90 * DAY_MS + 1,
-    },
+    windows: keptForDays(90, (at) =>
+      insert('maintenance_windows', {
+        ...{ id: newId(new Date(at.getTime() - HOUR_MS)), starts_at: new Date(at.getTime() - HOUR_MS) },
+        ends_at: at,
+      }),
+    ),
     deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };
   return {

@@ -42,6 +42,7 @@ const KEPT: Record<string, string> = {
   ...stay('one per coin, deleted by the recovery', 'address_marks'),
   ...stay('deleted with their parent', 'transfers_out', 'alert_servers', 'alert_firings', 'backup_policies'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
+  ...stay('operator data', 'approval_rules', 'staff_passkeys'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),

@@ -23,7 +23,12 @@ describe('repairing missed payments', () => {
     const resources = {
       settings: () => [],
       database: async () => world.db,
-      service: async () => ({ service: live, register: async () => undefined, coins: null }),
+      service: async () => ({
+        service: live,
+        register: async () => undefined,
+        carryOut: async () => undefined,
+        coins: null,
+      }),
     };
     const terminal = {
       out: (line: string) => void out.push(line),

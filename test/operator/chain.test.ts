@@ -59,7 +59,12 @@ describe('skerryd chain', () => {
     const resources = {
       settings: () => [],
       database: async () => world.db,
-      service: async () => ({ service: live, register: async () => undefined, coins }),
+      service: async () => ({
+        service: live,
+        register: async () => undefined,
+        carryOut: async () => undefined,
+        coins,
+      }),
     };
     const terminal = {
       out: (line: string) => void out.push(line),

@@ -18,7 +18,12 @@ async function run(argv: readonly string[]): Promise<{ code: number; said: strin
   const resources = {
     settings: () => [],
     database: async () => db,
-    service: async () => ({ service, register: async () => undefined, coins: null }),
+    service: async () => ({
+      service,
+      register: async () => undefined,
+      carryOut: async () => undefined,
+      coins: null,
+    }),
   };
   const code = await runOperator(argv, resources, undefined, { out: write, err: write, ask: null });
   return { code, said: lines.join('\n') };

@@ -20,7 +20,12 @@ export async function openOperatorFixture(): Promise<OperatorFixture> {
   const resources: OperatorResources = {
     settings: () => [{ name: 'SKERRY_PORT', value: '8080', source: 'default', about: 'port to listen on' }],
     database: async () => backend.db,
-    service: async () => ({ service: backend.service, register: backend.register, coins: null }),
+    service: async () => ({
+      service: backend.service,
+      register: backend.register,
+      carryOut: async () => undefined,
+      coins: null,
+    }),
   };
   return {
     backend,

@@ -29,7 +29,12 @@ async function run(...argv: readonly string[]) {
   const resources = {
     settings: () => [],
     database: async () => world.db,
-    service: async () => ({ service, register: async () => undefined, coins: null }),
+    service: async () => ({
+      service,
+      register: async () => undefined,
+      carryOut: async () => undefined,
+      coins: null,
+    }),
   };
   const print = (line: string) => void lines.push(line);
   const code = await runOperator(argv, resources, undefined, { out: print, err: print, ask: null });

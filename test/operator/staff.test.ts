@@ -15,7 +15,10 @@ describe('skerryd staff', () => {
 
   async function operate(...argv: readonly string[]): Promise<CommandResult> {
     const { service } = world;
-    return await runCommand({ service, register: async () => undefined, coins: null }, argv);
+    return await runCommand(
+      { service, register: async () => undefined, carryOut: async () => undefined, coins: null },
+      argv,
+    );
   }
 
   async function run(...argv: readonly string[]): Promise<string> {

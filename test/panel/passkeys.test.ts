@@ -1,37 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { CDPSession, Page } from 'playwright-core';
 import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
 import { PanelClient, textOf } from '../support/panel-client.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
 import { STEP_MS, totpAt } from '../support/totp.ts';
+import { type Authenticator, plugInAuthenticator } from '../support/virtual-authenticator.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { BrowserUser } from './support/person.ts';
 import { signOut, signUp } from './support/user-actions.ts';
 
 const SKIP = FULL_ONLY.skip ? FULL_ONLY : { skip: NO_CHROMIUM };
 
-/** Chromium's own authenticator, in place of a phone or a security key. */
-async function plugInAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
-  return { cdp, authenticatorId };
-}
-
 describe('passkeys in the panel', SKIP, () => {
   let world: World;
   let chromium: Chromium;
   let ada: BrowserUser;
   let email = '';
-  let authenticator: Awaited<ReturnType<typeof plugInAuthenticator>>;
+  let authenticator: Authenticator;
   before(async () => {
     if (SKIP.skip) return;
     const port = await freePort();

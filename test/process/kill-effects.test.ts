@@ -9,6 +9,9 @@ import { CALLS, EFFECTS } from './kill-effects.ts';
 const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_marks: 'the next comparison writes them again',
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
+  approval_requests: 'written in one commit; an interrupted act stays approved',
+  staff_passkeys: 'written in one commit with the used challenge',
+  approval_rules: 'written in one statement',
   attempt_buckets: 'a bucket refills',
   attempt_keys: 'the next attempt writes a new one',
   audit_anchor: 'written in one commit with the deletion that it proves',
@@ -19,6 +22,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   beats: 'the heartbeat of a process',
   component_checks: 'the next measurement writes them again',
   control_plane_identities: 'the operator runs the command again',
+  figures: 'the next round counts the last hours again',
   findings: 'the reconciler writes them again',
   host_facts: 'the next round asks the hosts again',
   incident_updates: 'written in one commit with its incident',

@@ -33,7 +33,7 @@ export async function startManualWorld(): Promise<ManualWorld> {
   const resources = {
     settings: () => [],
     database: async () => db,
-    service: async () => ({ service, register, coins: null }),
+    service: async () => ({ service, register, carryOut: async () => undefined, coins: null }),
   };
   async function run(expected: number, argv: readonly string[], confirm?: boolean): Promise<string> {
     const lines: string[] = [];

@@ -157,7 +157,12 @@ describe('images and hosts', { skip }, () => {
     const resources = {
       settings: () => [],
       database: async () => db,
-      service: async () => ({ service, register: async () => undefined, coins: null }),
+      service: async () => ({
+        service,
+        register: async () => undefined,
+        carryOut: async () => undefined,
+        coins: null,
+      }),
     };
     assert.equal(
       await runOperator(['images', 'list'], resources, undefined, { out, err: out, ask: null }),

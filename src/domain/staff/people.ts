@@ -7,6 +7,7 @@ import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { STAFF_LIMITS, STAFF_ROLES, type StaffRole } from '../../spec/staff/roles.ts';
 import { deleteStaffAccess, deleteStaffSessions } from '../../store/staff/access.ts';
+import { deleteStaffPasskeys } from '../../store/staff/passkeys.ts';
 import {
   disableStaff,
   findStaffByEmail,
@@ -75,6 +76,7 @@ export async function inviteStaff(
     if (existing) {
       await renewInvitation(tx, row);
       await deleteStaffAccess(tx, id);
+      await deleteStaffPasskeys(tx, id);
     } else await insertStaff(tx, { ...row, email: email.address, emailKey: email.key, now });
     return { staff: toView((await lockStaff(tx, id)) ?? fail('internal')), code };
   });

@@ -5,7 +5,12 @@
 import { Failure, fail, invalidRequest } from '../../kernel/fail.ts';
 import { formatId, newId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { mayPerform, STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
+import {
+  mayPerform,
+  STAFF_OPERATIONS,
+  type StaffAccountAct,
+  type StaffOperation,
+} from '../../spec/staff/operations.ts';
 import { ROLE_NAMES, STAFF_LIMITS, type StaffRole } from '../../spec/staff/roles.ts';
 import { completeStaffLog, insertStaffLog, type NewStaffLogEntry } from '../../store/staff/log.ts';
 import type { Service } from '../context.ts';
@@ -22,6 +27,8 @@ export async function performAct<Result>(
   actor: StaffActor,
   act: StaffAct,
   verb: () => Promise<Result>,
+  /** Returns what to answer if the act must wait for another person. */
+  hold?: () => Promise<Result | null>,
 ): Promise<Result> {
   const { changes, needsReason } = STAFF_OPERATIONS[act.operation];
   if (!mayPerform(actor.role, act.operation)) {
@@ -32,7 +39,24 @@ export async function performAct<Result>(
   if (needsReason) requireReason(act.reason);
   const entry = logEntry(service, actor, act, 'started');
   if (!(await insertStaffLog(service.db, entry))) refuseRepeated();
-  return await complete(service, entry.id, () => translate(verb));
+  const held = hold && (await complete(service, entry.id, () => translate(hold), 'requested'));
+  return held ?? (await complete(service, entry.id, () => translate(verb)));
+}
+
+/** Records what a person changed about their own account. */
+export async function recordOwnAct<Result>(
+  service: Deps,
+  actor: StaffActor,
+  operation: StaffAccountAct,
+  verb: () => Promise<Result>,
+): Promise<Result> {
+  const now = service.clock.now();
+  const id = newId(now);
+  const target = formatId('staff', actor.staffId);
+  const about = { id, staffId: actor.staffId, surface: actor.surface, operation, target, now };
+  const none = { reason: null, details: null, submission: null };
+  await insertStaffLog(service.db, { ...about, ...none, result: 'started', requestId: actor.requestId });
+  return await complete(service, id, verb);
 }
 
 /** Records a command on the machine, where no one signs in. */
@@ -51,13 +75,20 @@ export async function recordCommand<Result>(
 }
 
 /** Runs the act, and completes its entry. Failing to complete it does not undo the act. */
-async function complete<Result>(service: Deps, id: string, verb: () => Promise<Result>): Promise<Result> {
+async function complete<Result>(
+  service: Deps,
+  id: string,
+  verb: () => Promise<Result>,
+  done: 'ok' | 'requested' = 'ok',
+): Promise<Result> {
   const [outcome] = await Promise.allSettled([verb()]);
   const error: unknown = outcome.status === 'rejected' ? outcome.reason : null;
   const isRefused = error instanceof Failure || error instanceof OperatorError;
   const code = error instanceof Failure ? error.code : isRefused ? 'bad_request' : 'internal';
-  const result = outcome.status === 'fulfilled' ? 'ok' : 'error';
-  const entry = { id, result, fault: result === 'ok' ? null : code, mayRepeat: isRefused } as const;
+  const isNothing = outcome.status === 'fulfilled' && done === 'requested' && outcome.value === null;
+  if (isNothing) return outcome.value;
+  const result = outcome.status === 'fulfilled' ? done : 'error';
+  const entry = { id, result, fault: result === 'error' ? code : null, mayRepeat: isRefused } as const;
   await completeStaffLog(service.db, entry).catch((failed: unknown) =>
     service.log.error({ err: failed, entry: formatId('staffLog', id) }, 'staff log entry not completed'),
   );

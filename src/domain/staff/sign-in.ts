@@ -10,6 +10,7 @@ import { HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import {
+  deleteOtherStaffSessions,
   deleteStaffSession,
   findStaffSession,
   findStaffToken,
@@ -27,6 +28,7 @@ import {
   findStaffByEmail,
   lockStaff,
   type StaffRow,
+  setStaffPassword,
 } from '../../store/staff/staff.ts';
 import type { Service } from '../context.ts';
 import { parseEmail } from '../customers/email/email.ts';
@@ -108,6 +110,48 @@ export async function signInStaff(
   });
 }
 
+/** Signs in the owner of a passkey that was proved. Fails with `bad_credentials` if their access ended. */
+export async function signInStaffById(
+  service: Deps,
+  visitor: string,
+  staffId: string,
+): Promise<{ readonly cookie: string }> {
+  return await service.db.transaction(async (tx) => {
+    const row = await lockStaff(tx, staffId);
+    if (!row || row.disabled_at || row.password_hash === null) refuseSignIn();
+    return await openSession(tx, visitor, row.id, service.clock.now());
+  });
+}
+
+/**
+ * Changes one's own password, and ends the other sessions. Fails with `bad_credentials`, `bad_code`, or
+ * `weak_password`.
+ */
+export async function changeStaffPassword(
+  service: Deps,
+  { staffId, sessionId }: Pick<StaffIdentity, 'staffId' | 'sessionId'>,
+  form: {
+    readonly current: string;
+    readonly password: string;
+    readonly confirm: string;
+    readonly code: string;
+  },
+): Promise<void> {
+  requireNewPassword(form.password, form.confirm);
+  const known = await service.db.transaction(async (tx) => await lockStaff(tx, staffId));
+  if (!(await service.passwords.verify(form.current, known?.password_hash ?? null))) {
+    fail('bad_credentials', { field: 'current_password' }, 'The current password is incorrect.');
+  }
+  const passwordHash = await service.passwords.hash(form.password);
+  await requireStaffCode(service, staffId, form.code);
+  await service.db.transaction(async (tx) => {
+    const row = await lockStaff(tx, staffId);
+    if (!row || row.password_hash !== known?.password_hash) fail('auth_required');
+    await setStaffPassword(tx, staffId, passwordHash);
+    await deleteOtherStaffSessions(tx, staffId, sessionId);
+  });
+}
+
 function refuseSignIn(): never {
   fail('bad_credentials', {}, 'The email, password, or one-time code is incorrect.');
 }
@@ -155,12 +199,19 @@ function cutoffs(now: Date): StaffSessionCutoffs {
   };
 }
 
-/** Returns who has the cookie with this digest; null: no one, or the session ended. */
-export async function identifyStaff(service: Deps, cookieDigest: Buffer): Promise<StaffIdentity | null> {
+/**
+ * Returns who has the cookie with this digest; null: no one, or the session ended. `isUse` false: a page that
+ * is left open does not keep the session.
+ */
+export async function identifyStaff(
+  service: Deps,
+  cookieDigest: Buffer,
+  { isUse = true }: { readonly isUse?: boolean } = {},
+): Promise<StaffIdentity | null> {
   const now = service.clock.now();
   const row = await findStaffSession(service.db, cookieDigest, cutoffs(now));
   if (!row?.session_id) return null;
-  if (isStale(row, now)) await touchStaffSession(service.db, row.session_id, now);
+  if (isUse && isStale(row, now)) await touchStaffSession(service.db, row.session_id, now);
   return toIdentity(row);
 }
 

@@ -19,7 +19,14 @@ const time = (value: Date | null): string | null => value && formatRfc3339(value
 
 /** Fails with an OperatorError if there is no such top-up. */
 export async function readTopupObject(service: Pick<Service, 'db'>, name: string) {
-  const { topup, payments, refunds } = await findTopupForOperator(service, name);
+  return toTopupWithPayments(await findTopupForOperator(service, name));
+}
+
+export function toTopupWithPayments({
+  topup,
+  payments,
+  refunds,
+}: Awaited<ReturnType<typeof findTopupForOperator>>) {
   return {
     ...toTopupObject(topup),
     payments: payments.map(toPaymentObject),

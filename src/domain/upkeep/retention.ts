@@ -6,6 +6,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { FIGURES_KEPT_DAYS } from '../../spec/staff/figures.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
@@ -24,6 +25,7 @@ const BATCH = 500;
 export const RETENTION = {
   audit: { purge: PURGES.audit, keepMs: LIMITS.auditRetentionDays * DAY_MS, batch: BATCH },
   staffLog: { purge: PURGES.staffLog, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
+  approvals: { purge: PURGES.approvals, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
   staffSessions: { purge: PURGES.staffSessions, keepMs: 0, batch: BATCH },
   staffTokens: { purge: PURGES.staffTokens, keepMs: 0, batch: BATCH },
   staff: { purge: PURGES.staff, keepMs: 0, batch: BATCH },
@@ -52,6 +54,7 @@ export const RETENTION = {
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
+  figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },
   usedChallenges: { purge: PURGES.usedChallenges, keepMs: 0, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },

@@ -7,6 +7,7 @@ import { logFault, setRetryAfter, toFailure } from '../errors.ts';
 import { v1ErrorResponse } from '../v1/error-response.ts';
 import { registerJsonParser } from '../v1/json-body.ts';
 import type { RawQuery } from '../v1/query.ts';
+import { isApproval } from './approved.ts';
 import { adminOpenApiText } from './openapi.ts';
 import type { AdminEdge, AdminRoute } from './route.ts';
 import { ADMIN_ROUTES } from './routes.ts';
@@ -52,7 +53,9 @@ function registerAdminRoute(scope: FastifyInstance, edge: AdminEdge, route: Admi
         body: request.body,
         submission: route.method === 'GET' ? null : submissionKey(request),
       });
-      return reply.code(route.status ?? 200).send(answer);
+      // 202: it waits for a second person.
+      const isHeld = !route.id.startsWith('approvals.') && isApproval(answer);
+      return reply.code(isHeld ? 202 : (route.status ?? 200)).send(answer);
     },
   });
 }

@@ -1,4 +1,5 @@
 /** Lists as files for spreadsheets. */
+import { type CsvValue, formatCsv } from '../../domain/staff/csv.ts';
 import type { Shown } from '../../panel/staff/room.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import { field } from '../form.ts';
@@ -22,7 +23,7 @@ export async function downloadList<Item>(
 ): Promise<string> {
   const given = filters.map(([name]) => [name, field(query, name).trim()]).filter(([, text]) => text !== '');
   const filter = { ...Object.fromEntries(given), limit: String(PAGE_SIZE) };
-  const lines = [columns.map(({ name }) => csvValue(name)).join(',')];
+  const rows: CsvValue[][] = [];
   let before: string | undefined;
   do {
     const page: ListAnswer<Item & { id: string }> = await read(
@@ -30,18 +31,11 @@ export async function downloadList<Item>(
       {},
       { ...filter, ...(before && { before }) },
     );
-    lines.push(...page.data.map((item) => columns.map(({ value }) => csvValue(value(item))).join(',')));
+    rows.push(...page.data.map((item) => columns.map(({ value }) => value(item))));
     before = page.has_more ? page.data.at(-1)?.id : undefined;
-  } while (before !== undefined && lines.length <= ROWS_MAX);
-  return `${lines.join('\r\n')}\r\n`;
-}
-
-/** A spreadsheet runs text that begins with one of these signs as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function csvValue(value: string | number | boolean | null | undefined): string {
-  if (typeof value === 'number') return String(value);
-  const text = String(value ?? '');
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  } while (before !== undefined && rows.length < ROWS_MAX);
+  return formatCsv(
+    columns.map(({ name }) => name),
+    rows,
+  );
 }

@@ -32,6 +32,25 @@ export async function runLimited<Answer>(
   }
 }
 
+/** Limits wrong one-time codes of a person who is signed in: a stolen session must not guess one. */
+export async function runWithCode<Answer>(
+  { attempts }: Pick<AdminEdge, 'attempts'>,
+  staffId: string,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  const buckets = [{ name: `staff code ${staffId}`, perHour: STAFF_LIMITS.failuresPerHour }];
+  const retryAfterS = await attempts.consume(buckets);
+  if (retryAfterS > 0) fail('rate_limited', { retry_after_s: retryAfterS });
+  try {
+    const answer = await run();
+    await attempts.refund(buckets);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'bad_code')) await attempts.refund(buckets);
+    throw error;
+  }
+}
+
 function bucketsOf({ email, address }: Attempt) {
   const person = email.trim().normalize('NFC').toLowerCase().slice(0, 254);
   return [

@@ -13,6 +13,8 @@ export interface ConsoleContext {
   readonly edge: AdminEdge;
   readonly params: PageIds;
   readonly query: Form;
+  /** The part of the cookie that every visitor has. */
+  readonly visitor: string;
   readonly forms: FormContext;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;
@@ -55,16 +57,28 @@ export interface SessionForm {
 
 export type ConsoleForm = OperationForm | SessionForm;
 
+/** A download, or a picture of a page. Only people who are signed in receive it. */
+export interface ConsoleFile {
+  readonly path: string;
+  readonly read: (context: ConsoleContext) => Promise<ConsoleFileContent>;
+}
+
+export interface ConsoleFileContent {
+  readonly type: string;
+  readonly content: string | Buffer;
+  /** The name to save it under; omitted: it is shown. */
+  readonly name?: string;
+}
+
+/** Names columns in its first row. */
+export function csvFile(name: string, content: string): ConsoleFileContent {
+  return { type: 'text/csv; charset=utf-8', content, name };
+}
+
 export interface ConsolePage {
   /** With parameters as `{id}`. */
   readonly path: string;
   readonly access: 'anyone' | 'staff';
   readonly render: (context: ConsoleContext) => Promise<ConsoleView> | ConsoleView;
   readonly forms?: Readonly<Record<string, ConsoleForm>>;
-}
-
-/** A CSV file that staff download. */
-export interface ConsoleDownload {
-  readonly path: string;
-  readonly render: (context: ConsoleContext) => Promise<string>;
 }

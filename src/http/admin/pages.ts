@@ -24,32 +24,20 @@ import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
+import { isApproval } from './approved.ts';
+import { CONSOLE_FILES, CONSOLE_PAGES } from './console-pages.ts';
 import type {
   ConsoleContext,
-  ConsoleDownload,
+  ConsoleFile,
   ConsoleForm,
   ConsolePage,
   ConsoleResult,
   PageIds,
 } from './page.ts';
-import { ACCESS_PAGES, registerInvitationQrCode } from './pages/access.ts';
-import { CUSTOMER_PAGES } from './pages/customers.ts';
-import { RECORD_PAGES } from './pages/records.ts';
-import { SERVER_PAGES } from './pages/servers.ts';
-import { STAFF_PAGES } from './pages/staff.ts';
-import { ROOM_DOWNLOADS, ROOM_PAGES } from './rooms.ts';
+import { registerInvitationQrCode } from './pages/access.ts';
 import type { AdminEdge } from './route.ts';
 import { adminRouteOf } from './routes.ts';
 import { runAdmin } from './run.ts';
-
-export const CONSOLE_PAGES: readonly ConsolePage[] = [
-  ...ACCESS_PAGES,
-  ...RECORD_PAGES,
-  ...CUSTOMER_PAGES,
-  ...SERVER_PAGES,
-  ...ROOM_PAGES,
-  ...STAFF_PAGES,
-];
 
 const COOKIE = 'skerry_staff';
 const ONCE_BYTES = 16;
@@ -77,7 +65,7 @@ export function registerConsole(scope: FastifyInstance, edge: AdminEdge): void {
     return sendView(visit, newForms(visit), errorPage(failure));
   });
   for (const page of CONSOLE_PAGES) registerPage(scope, edge, page);
-  for (const each of ROOM_DOWNLOADS) registerDownload(scope, edge, each);
+  for (const file of CONSOLE_FILES) registerFile(scope, edge, file);
   scope.setNotFoundHandler(async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     return sendView(visit, newForms(visit), errorPage(new Failure('not_found')));
@@ -102,24 +90,33 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
   });
 }
 
-function registerDownload(scope: FastifyInstance, edge: AdminEdge, { path, render }: ConsoleDownload): void {
-  scope.get(path, async (request, reply) => {
+const FILE_HEADERS = { 'content-security-policy': `default-src 'none'; sandbox` };
+
+function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile): void {
+  scope.get(file.path.replace(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     if (visit.staff === null) return redirectToSignIn(visit);
-    const text = await render(pageContext(visit, newForms(visit), null));
-    reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`);
-    return await reply.type('text/csv; charset=utf-8').send(text);
+    const { type, content, name } = await file.read(pageContext(visit, newForms(visit), null));
+    if (name !== undefined) reply.header('content-disposition', `attachment; filename="${name}"`);
+    return reply.headers(FILE_HEADERS).type(type).send(content);
   });
 }
 
 async function readVisit(edge: AdminEdge, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
   const { service } = edge;
   const cookie = readCookie(service.keys, request.cookies[COOKIE]);
-  const identity = cookie?.sessionDigest ? await identifyStaff(service, cookie.sessionDigest) : null;
+  const identity = cookie?.sessionDigest
+    ? await identifyStaff(service, cookie.sessionDigest, { isUse: !isUpdate(request) })
+    : null;
   const visitor = cookie?.visitor ?? newVisitorCookie(service.keys);
   if (!cookie) setCookie(edge, reply, visitor);
   const staff = identity && { ...identity, surface: 'console' as const, requestId: request.id };
   return { edge, request, reply, visitor, staff };
+}
+
+/** A script fetches the page again, and no person. */
+function isUpdate({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-dest'] === 'empty';
 }
 
 /** Strict: no link or form of another site carries it. */
@@ -158,6 +155,8 @@ async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<Con
     body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
     submission: submissionOf(body),
   });
+  const isHeld = isApproval(answer) && !form.operation.startsWith('approvals.');
+  if (isHeld) return { to: pathOf(request), notice: 'requested' };
   return form.done((answer ?? {}) as never, params);
 }
 
@@ -219,6 +218,7 @@ function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['sh
     edge,
     params: request.params as PageIds,
     query: queryOf(request),
+    visitor: visit.visitor,
     forms,
     shown,
     staff: requireStaff,
@@ -264,6 +264,8 @@ function sendView(
     staff: staff && { name: staff.name, role: ROLE_NAMES[staff.role] },
     notice: consoleNotice(notice),
     forms,
+    // The answer of a form has errors or secrets, which an update would remove.
+    url: request.method === 'GET' ? request.url : null,
     assets: assetsOf(edge.settings.site),
   };
   return reply

@@ -14,13 +14,14 @@ import {
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { field } from '../form.ts';
 import { downloadList } from './download.ts';
-import type {
-  ConsoleContext,
-  ConsoleDownload,
-  ConsoleForm,
-  ConsolePage,
-  ConsoleResult,
-  PageIds,
+import {
+  type ConsoleContext,
+  type ConsoleFile,
+  type ConsoleForm,
+  type ConsolePage,
+  type ConsoleResult,
+  csvFile,
+  type PageIds,
 } from './page.ts';
 import { readFiltered } from './pages/lists.ts';
 import { adminRouteOf } from './routes.ts';
@@ -32,7 +33,7 @@ export interface RoomAct<Item> {
   readonly title: string;
   readonly button: string;
   readonly isDangerous?: true;
-  /** What it does, in a sentence or two. */
+  /** A sentence or two about its effects. */
   readonly text?: string;
   /** Whether the form is offered for the resource. */
   readonly when?: (item: Item) => boolean;
@@ -100,9 +101,10 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
 }
 
 /** The list of a room as a file. */
-export function roomDownloads<Item>(room: Room<Item>): readonly ConsoleDownload[] {
+export function roomFiles<Item>(room: Room<Item>): readonly ConsoleFile[] {
   if (!room.hasDownload) return [];
-  return [{ path: `${room.path}.csv`, render: (context) => downloadList(room, context) }];
+  const path = `${room.path}.csv`;
+  return [{ path, read: async (context) => csvFile(path.slice(1), await downloadList(room, context)) }];
 }
 
 function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {

@@ -2,6 +2,7 @@
 import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
 import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
+import type { CarryOut } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { SiteSettings } from '../settings.ts';
@@ -11,6 +12,8 @@ import type { PathParams } from '../v1/route.ts';
 export interface AdminEdge {
   readonly service: Service;
   readonly attempts: AttemptCounter;
+  /** Runs an act that a second person approved. */
+  readonly carryOut: CarryOut;
   readonly settings: {
     /** The public URL of the console; null: as it listens. `https:` makes the cookie Secure. */
     readonly baseUrl: string | null;
@@ -20,8 +23,8 @@ export interface AdminEdge {
   };
 }
 
-export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object> {
-  readonly service: Service;
+export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object>
+  extends Pick<AdminEdge, 'service' | 'carryOut'> {
   readonly actor: StaffActor;
   readonly params: Params;
   readonly query: Query;
@@ -41,6 +44,8 @@ export interface AdminRoute extends RouteDefinition {
   readonly query?: TObject;
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
+  /** Refuses input that must not be stored while the act waits for a second person. */
+  readonly checkHeld?: (call: Pick<AdminCall, 'params' | 'body'>) => void;
   readonly run: (call: AdminCall) => Promise<object | undefined>;
 }
 
@@ -58,6 +63,9 @@ export function adminRoute<
     readonly path: Path;
     readonly query?: Query;
     readonly body?: Body;
+    readonly checkHeld?: (
+      call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'params' | 'body'>,
+    ) => void;
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },
 ): AdminRoute {

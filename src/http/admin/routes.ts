@@ -1,6 +1,7 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
+import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
@@ -17,6 +18,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...TOPUP_ROUTES,
   ...COIN_ROUTES,
   ...STAFF_ROUTES,
+  ...APPROVAL_ROUTES,
 ];
 
 const BY_ID = new Map(ADMIN_ROUTES.map((route) => [route.id, route]));

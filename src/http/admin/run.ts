@@ -1,5 +1,6 @@
 /** Runs an operation of staff: validates its input, and performs it under the person's role. */
 import { type TObject, Type } from 'typebox';
+import { holdForApproval } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
 import { findTarget as findNamed, type TargetKind } from '../../domain/staff/target.ts';
@@ -8,6 +9,7 @@ import { STAFF_OPERATIONS } from '../../spec/staff/operations.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
+import { runWithCode } from './limit-sign-in.ts';
 import type { AdminEdge, AdminRoute } from './route.ts';
 
 export interface AdminInput {
@@ -67,11 +69,12 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  { service }: AdminEdge,
+  edge: AdminEdge,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
 ): Promise<object | undefined> {
+  const { service, carryOut } = edge;
   const { readQuery, checkBody } = prepare(route);
   const query = readQuery(input.query);
   const sent = input.body ?? {};
@@ -85,15 +88,20 @@ export async function runAdmin(
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
-  return await performAct(service, actor, act, async () => {
+  const { params } = input;
+  const check = () => {
     const items = route.method === 'GET' ? [] : checkBody(sent);
     if (items.length > 0) invalidRequest(items);
-    return await route.run({
-      service,
-      actor,
-      params: input.params,
-      query,
-      body: sent,
-    });
-  });
+  };
+  const run = async () => {
+    check();
+    return await route.run({ service, carryOut, actor, params, query, body: sent });
+  };
+  const hold = async () => {
+    check();
+    route.checkHeld?.({ params, body: sent });
+    return await holdForApproval(service, actor, act, { params, body: { ...sent } });
+  };
+  const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
+  return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());
 }

@@ -11,11 +11,12 @@ import { LIMITS } from '../../spec/limits.ts';
 import { addDeadlines, type Timeouts } from '../admission/deadlines.ts';
 import { toFailure } from '../errors.ts';
 import { registerAdminApi } from './api.ts';
+import { createCarryOut } from './approved.ts';
 import { type OwnMetrics, registerMetrics } from './metrics.ts';
 import { registerConsole } from './pages.ts';
 import type { AdminEdge } from './route.ts';
 
-export interface AdminOptions extends Omit<AdminEdge, 'attempts'> {
+export interface AdminOptions extends Omit<AdminEdge, 'attempts' | 'carryOut'> {
   /** As for customers: proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   /** Receives one line per request. Defaults to the service's log. */
@@ -36,7 +37,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Builds the server, ready to `listen`. */
 export function buildAdminServer(options: AdminOptions): FastifyInstance {
   const { requestLog, metrics, timeouts, trustedProxies, ...given } = options;
-  const edge = { ...given, attempts: new SharedAttempts(given.service) };
+  const attempts = new SharedAttempts(given.service);
+  const edge: AdminEdge = { ...given, attempts, carryOut: createCarryOut(given.service) };
   const { service, settings } = edge;
   const log = requestLog ?? service.log;
   const app = fastify({

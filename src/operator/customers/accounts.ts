@@ -6,7 +6,7 @@ import { disableTotpByOperator } from '../../domain/customers/totp.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatCents } from '../../kernel/money.ts';
 import type { OperatorContext } from '../context.ts';
-import { formatMoreHint, printTable } from '../format/table.ts';
+import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 import { addCustomerData } from './data.ts';
 
@@ -78,7 +78,8 @@ function addLists(customers: Command, { resources, terminal }: OperatorContext):
       row.created_at.slice(0, 10),
       [row.frozen && 'frozen', row.deleting && 'being deleted'].filter(Boolean).join(', '),
     ]);
-    printTable(terminal, ['customer', 'email', 'balance', 'servers', 'since', ''], rows);
+    terminal.table(['customer', 'email', 'balance', 'servers', 'since', ''], rows);
+    terminal.document(found.customers);
     if (found.hasMore) terminal.err(formatMoreHint(rows.length, 'customer'));
   };
   customers

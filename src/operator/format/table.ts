@@ -1,20 +1,8 @@
 /** Tables, counts, and facts as the operator's commands print them. */
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
-import type { OperatorContext, Terminal } from '../context.ts';
-
-/** Formats rows as aligned columns. The first row is the heading. */
-export function formatTable(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
+import type { OperatorContext } from '../context.ts';
+import { formatTable } from './columns.ts';
 
 /** Formats a count with its noun: `3 servers`, `1 server`. */
 export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
@@ -48,15 +36,6 @@ export function formatFacts(rows: readonly (readonly [name: string, value: strin
   return formatTable(rows.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }
 
-/** Prints rows below their heading. */
-export function printTable(
-  { out }: Terminal,
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-): void {
-  for (const line of formatTable([heading, ...rows])) out(line);
-}
-
 /** Adds a command `list` without options, which prints a table. */
 export function addList(
   parent: Command,
@@ -73,6 +52,6 @@ export function addList(
     .description(list.about)
     .action(async () => {
       const { service } = await resources.service();
-      printTable(terminal, list.heading, await list.read(service));
+      terminal.table(list.heading, await list.read(service));
     });
 }

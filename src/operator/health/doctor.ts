@@ -7,20 +7,20 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../../ports/compute.ts';
 import type { OperatorContext, OperatorResources } from '../context.ts';
 import { reportFindings } from '../format/findings.ts';
+import type { Output } from '../format/output.ts';
 import { checkSettings } from '../going-live.ts';
 import { checkChains, checkRates } from '../money/chains.ts';
 
 export interface DoctorOptions {
   readonly resources: OperatorResources;
-  /** Writes a line to standard output. */
-  readonly out: (line: string) => void;
+  readonly output: Pick<Output, 'table'>;
   /** Shows which check just finished; null when no one is watching. A boot test takes minutes. */
   readonly progress: ((line: string) => void) | null;
   /** Runs the driver's own checks and yields each result as it is known. */
   readonly examine: (promised: ExpectedResources) => AsyncIterable<HostFinding>;
 }
 
-export function addDoctor(program: Command, { resources, out, progress, examine }: DoctorOptions): void {
+export function addDoctor(program: Command, { resources, output, progress, examine }: DoctorOptions): void {
   program
     .command('doctor')
     .description(
@@ -34,7 +34,7 @@ export function addDoctor(program: Command, { resources, out, progress, examine 
         progress?.(`checked: ${finding.subject}`);
         findings.push(finding);
       }
-      reportFindings(findings, out);
+      reportFindings(findings, output);
     });
 }
 
@@ -65,6 +65,6 @@ export function addStatus(program: Command, { resources, terminal }: OperatorCon
     .action(async () => {
       const open = await resources.service();
       const rates = (await checkRates(open)).filter(({ level }) => level !== 'ok');
-      reportFindings([...(await readStatus(open.service)), ...rates], terminal.out);
+      reportFindings([...(await readStatus(open.service)), ...rates], terminal);
     });
 }

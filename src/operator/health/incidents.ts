@@ -12,7 +12,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatSessionTime, parseRfc3339 } from '../../kernel/time.ts';
 import { INCIDENT_STATES, type IncidentState, type PublicIncident } from '../../spec/public-status.ts';
 import type { OperatorContext } from '../context.ts';
-import { formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import { formatFacts, formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt, parseWord } from '../options.ts';
 
 const LIMIT = 20;
@@ -28,8 +28,6 @@ interface CreateOptions {
 }
 
 interface UpdateOptions extends Pick<CreateOptions, 'text' | 'component' | 'state' | 'until'> {}
-
-type Output = 'table' | 'json';
 
 export function addIncidents(program: Command, context: OperatorContext): void {
   const incidents = program
@@ -85,7 +83,8 @@ function addResolve(parent: Command, { resources, terminal }: OperatorContext): 
 }
 
 function addListAndShow(parent: Command, { resources, terminal }: OperatorContext): void {
-  withOutput(parent.command('list'))
+  parent
+    .command('list')
     .option('--all', 'Past ones, too, newest first')
     .option(
       '--limit <count>',
@@ -94,23 +93,24 @@ function addListAndShow(parent: Command, { resources, terminal }: OperatorContex
       LIMIT,
     )
     .description('List what is going on or planned')
-    .action(async (options: { readonly all?: true; readonly limit: number; readonly output: Output }) => {
+    .action(async (options: { readonly all?: true; readonly limit: number }) => {
       const { service } = await resources.service();
       const { items, next } = options.all
         ? await pageIncidents(service, { after: null, limit: options.limit })
         : { items: await readOpenIncidents(service), next: null };
-      if (options.output === 'json') terminal.out(JSON.stringify(items, null, 2));
-      else printTable(terminal, HEADING, items.map(columns));
+      terminal.table(HEADING, items.map(columns));
+      terminal.document(items);
       if (next !== null) terminal.err(formatMoreHint(options.limit, 'incident'));
     });
-  withOutput(parent.command('show'))
+  parent
+    .command('show')
     .argument('<id>', 'Incident id: inc_…')
     .description('Show an incident with its updates, newest first')
-    .action(async (id: string, { output }: { readonly output: Output }) => {
+    .action(async (id: string) => {
       const { service } = await resources.service();
       const incident = await readIncident(service, id);
-      const lines = output === 'json' ? [JSON.stringify(incident, null, 2)] : describe(incident);
-      for (const line of lines) terminal.out(line);
+      for (const line of describe(incident)) terminal.out(line);
+      terminal.document(incident);
     });
 }
 
@@ -130,11 +130,6 @@ function withState(command: Command): Command {
     `State: ${INCIDENT_STATES.join(', ')}; default: investigating`,
     parse,
   );
-}
-
-function withOutput(command: Command): Command {
-  const parse = (text: string) => parseWord<Output>(text, ['table', 'json'], 'table or json');
-  return command.option('-o, --output <format>', 'Format: table or json', parse, 'table');
 }
 
 function parseTime(text: string): Date {

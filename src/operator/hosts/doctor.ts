@@ -38,7 +38,7 @@ export function addHostDoctor(hosts: Command, { resources, terminal }: OperatorC
         describeHost(row).map((finding): Finding => ({ ...finding, subject: row.name })),
       );
       const examined = quick ? [] : await examineHosts(service, rows);
-      reportFindings([...found, ...examined], terminal.out);
+      reportFindings([...found, ...examined], terminal);
     });
 }
 

@@ -8,7 +8,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { countContents } from '../../store/inventory/placement.ts';
 import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
 import type { OperatorContext, Terminal } from '../context.ts';
-import { formatContents, printTable } from '../format/table.ts';
+import { formatContents } from '../format/table.ts';
 
 const POLL_MS = 1_000;
 const MOVES_MAX = 10_000;
@@ -22,7 +22,7 @@ export function addHostMoves(hosts: Command, { resources, terminal }: OperatorCo
       const { service } = await resources.service();
       const moves = await listMoves(service.db, { host: name ?? null, limit: MOVES_MAX });
       const heading = ['what', 'from', 'to', 'state', 'failed', 'last fault'];
-      printTable(terminal, heading, moves.map(moveColumns));
+      terminal.table(heading, moves.map(moveColumns));
     });
 }
 

@@ -7,7 +7,7 @@ import { formatSessionTime, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatContents, formatCount, formatFacts } from '../format/table.ts';
+import { addList, formatContents, formatCount } from '../format/table.ts';
 import { formatReserve } from './placement.ts';
 
 const UNKNOWN = 'unknown';
@@ -29,7 +29,7 @@ export function addHostViews(hosts: Command, context: OperatorContext): void {
     .description('Show a host: its state, software, load, memory, disk, clock, and contents')
     .action(async (name: string) => {
       const { service } = await resources.service();
-      for (const line of formatFacts(hostFacts(await requireSeenHost(service.db, name)))) terminal.out(line);
+      terminal.facts(hostFacts(await requireSeenHost(service.db, name)));
     });
 }
 

@@ -16,7 +16,7 @@ import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../.
 import type { OpenService, OperatorContext } from '../context.ts';
 import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from '../format/address.ts';
 import { reportFindings } from '../format/findings.ts';
-import { formatCount, printTable } from '../format/table.ts';
+import { formatCount } from '../format/table.ts';
 import { parseNonNegativeInt, parsePositiveInt } from '../options.ts';
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';
@@ -45,7 +45,7 @@ function addDoctor(chain: Command, { resources, terminal }: OperatorContext): vo
     .description('Check every node and every price; exits 1 if anything needs attention')
     .action(async () => {
       const findings = await checkChains(await resources.service());
-      reportFindings(findings, terminal.out);
+      reportFindings(findings, terminal);
     });
 }
 
@@ -73,7 +73,7 @@ function addAddresses(chain: Command, { resources, terminal }: OperatorContext):
       const { service, coins } = await resources.service();
       const lines = await withAllocations(service.db, await listAddresses({ service, coins }, coin, options));
       const rows = lines.filter(({ given }) => !options.paid || (given?.units ?? 0n) > 0n).map(addressRow);
-      printTable(terminal, ADDRESS_HEADING, rows);
+      terminal.table(ADDRESS_HEADING, rows);
     });
 }
 

@@ -4,38 +4,34 @@ import { listSweep, type SweepQuery } from '../../domain/topups/addresses/sweep.
 import { type CoinObject, listCoinObjects, readCoinObject } from '../../domain/topups/chains/describe.ts';
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 1_000;
+const HEADING = 'coin,state,USD,spread %,read to block,read completely,addresses,free in pool'.split(',');
 
-export function addCoins(chain: Command, context: OperatorContext): void {
-  const { resources, terminal } = context;
-  addList(chain, context, {
-    about: 'List coins with their rates, chains, and addresses',
-    heading: [
-      'coin',
-      'state',
-      'USD',
-      'spread %',
-      'read to block',
-      'read completely',
-      'addresses',
-      'free in pool',
-    ],
-    read: async (service) => (await listCoinObjects(service)).map(coinColumns),
-  });
+export function addCoins(chain: Command, { resources, terminal }: OperatorContext): void {
+  chain
+    .command('list')
+    .description('List coins with their rates, chains, and addresses')
+    .action(async () => {
+      const { service } = await resources.service();
+      const coins = await listCoinObjects(service);
+      terminal.table(HEADING, coins.map(coinColumns));
+      terminal.document(coins);
+    });
   chain
     .command('show')
     .addArgument(new Argument('<coin>', 'Code of the coin').choices(COIN_CODES))
     .description('Show one coin and the latest prices')
     .action(async (coin: CoinCode) => {
       const { service } = await resources.service();
-      const { quotes, ...row } = await readCoinObject(service, coin);
-      for (const line of formatFacts(coinFacts(row))) terminal.out(line);
+      const shown = await readCoinObject(service, coin);
+      terminal.facts(coinFacts(shown));
       terminal.out('');
-      const rows = quotes.map(({ source, usd, at }) => [source, usd, at]);
-      printTable(terminal, ['source', 'USD', 'at'], rows);
+      const rows = shown.quotes.map(({ source, usd, at }) => [source, usd, at]);
+      terminal.table(['source', 'USD', 'at'], rows);
+      terminal.document(shown);
     });
   chain
     .command('paid')
@@ -53,7 +49,8 @@ export function addCoins(chain: Command, context: OperatorContext): void {
         row.last_paid_at,
         row.order_ref,
       ]);
-      printTable(terminal, ['address', 'received', 'payments', 'last paid', 'order_ref'], rows);
+      terminal.table(['address', 'received', 'payments', 'last paid', 'order_ref'], rows);
+      terminal.document(addresses);
       if (more) terminal.err(formatMoreHint(addresses.length, 'address', 'addresses'));
     });
 }

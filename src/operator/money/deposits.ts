@@ -5,7 +5,7 @@ import { type DepositQuery, listDepositsForOperator } from '../../domain/topups/
 import { COIN_CODES } from '../../spec/coins.ts';
 import { DEPOSIT_OUTCOMES, DEPOSIT_STATES } from '../../spec/staff/payments.ts';
 import type { OperatorContext } from '../context.ts';
-import { formatMoreHint, printTable } from '../format/table.ts';
+import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 100;
@@ -24,19 +24,19 @@ export function addDeposits(program: Command, { resources, terminal }: OperatorC
     .action(async (query: DepositQuery) => {
       const { service } = await resources.service();
       const { deposits, more } = await listDepositsForOperator(service, query);
-      const rows = deposits
-        .map(toDepositObject)
-        .map((row) => [
-          `${row.amount} ${row.coin}`,
-          row.outcome,
-          row.agreed ? row.state : `${row.state}, disputed`,
-          String(row.confirmations),
-          row.order_ref,
-          row.customer,
-          row.first_seen_at,
-          row.txid,
-        ]);
-      printTable(terminal, HEADING, rows);
+      const objects = deposits.map(toDepositObject);
+      const rows = objects.map((row) => [
+        `${row.amount} ${row.coin}`,
+        row.outcome,
+        row.agreed ? row.state : `${row.state}, disputed`,
+        String(row.confirmations),
+        row.order_ref,
+        row.customer,
+        row.first_seen_at,
+        row.txid,
+      ]);
+      terminal.table(HEADING, rows);
+      terminal.document(objects);
       if (more) terminal.err(formatMoreHint(deposits.length, 'payment'));
     });
 }

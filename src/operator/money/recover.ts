@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { recordCommand } from '../../domain/staff/perform.ts';
 import { type RecoveredCoin, recoverNumbers } from '../../domain/topups/recovery.ts';
-import { type OperatorContext, ProblemsFound, type Terminal } from '../context.ts';
-import { formatCount, printTable } from '../format/table.ts';
+import { type OperatorContext, ProblemsFound } from '../context.ts';
+import type { Output } from '../format/output.ts';
+import { formatCount } from '../format/table.ts';
 
 export function addRecover(program: Command, { resources, terminal }: OperatorContext): void {
   program
@@ -32,7 +33,7 @@ export function addRecover(program: Command, { resources, terminal }: OperatorCo
     });
 }
 
-function report(coins: readonly RecoveredCoin[], terminal: Terminal): void {
+function report(coins: readonly RecoveredCoin[], terminal: Output): void {
   const rows = coins.map((row) => [
     row.coin,
     String(row.next_index),
@@ -40,7 +41,7 @@ function report(coins: readonly RecoveredCoin[], terminal: Terminal): void {
     String(row.marked_given - row.given),
     String(row.taken),
   ]);
-  printTable(terminal, ['coin', 'index', 'raised to', 'unknown addresses', 'skipped in the pool'], rows);
+  terminal.table(['coin', 'index', 'raised to', 'unknown addresses', 'skipped in the pool'], rows);
   for (const { coin, next_index: from, marked_index: to } of coins) {
     if (to <= from) continue;
     terminal.out(

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { systemActor } from '../../domain/record.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
+import { toTopupObject, toTopupWithPayments } from '../../domain/staff/topups.ts';
 import {
   findTopupForOperator,
   listTopupsForOperator,
@@ -16,7 +17,7 @@ import { TOPUP_NOTES } from '../../spec/staff/payments.ts';
 import { TOPUP_STATUSES } from '../../spec/states.ts';
 import { listWithheldTopups } from '../../store/topups/operator.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from '../format/table.ts';
+import { addList, formatFacts, formatMoreHint } from '../format/table.ts';
 import {
   formatCoinAmount,
   paymentColumns,
@@ -51,7 +52,8 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .action(async (query: TopupQuery) => {
       const { service } = await resources.service();
       const result = await listTopupsForOperator(service, query);
-      printTable(terminal, TOPUP_HEADING, result.topups.map(topupColumns));
+      terminal.table(TOPUP_HEADING, result.topups.map(topupColumns));
+      terminal.document(result.topups.map(toTopupObject));
       if (result.more) terminal.err(formatMoreHint(result.topups.length, 'top-up'));
     });
   topups
@@ -60,17 +62,19 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .description('Show one top-up and its payments')
     .action(async (name: string) => {
       const { service } = await resources.service();
-      const { topup, payments, refunds } = await findTopupForOperator(service, name);
-      for (const line of formatFacts(topupFacts(topup))) terminal.out(line);
+      const found = await findTopupForOperator(service, name);
+      const { topup, payments, refunds } = found;
+      terminal.facts(topupFacts(topup));
       const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
       const heading = ['paid', 'state', 'confirmations', 'seen (UTC)', 'outcome', 'transaction'];
-      printTable(terminal, heading, rows);
+      terminal.table(heading, rows);
       for (const refund of refunds) {
         const lines = formatFacts(refundFacts(refund, topup.coin));
         if (lines.length > 0) terminal.out('');
         for (const line of lines) terminal.out(line);
       }
+      terminal.document(toTopupWithPayments(found));
     });
   addList(topups, context, {
     name: 'held',

@@ -2,7 +2,7 @@
 import { scaleLinear, scaleUtc } from 'd3-scale';
 
 /** Units of values. Rates are bytes per second, as in the API. Network rates are shown in bits, as sold. */
-export type ChartUnit = 'percent' | 'mebibytes' | 'bytes_per_s' | 'bits_per_s';
+export type ChartUnit = 'percent' | 'mebibytes' | 'bytes_per_s' | 'bits_per_s' | 'usd' | 'count';
 
 interface UnitScale {
   /** Unit names and their sizes, smallest first. */
@@ -44,6 +44,16 @@ const UNITS: Readonly<Record<ChartUnit, UnitScale>> = {
     base: 10,
     minTop: 1e3 / 8,
   },
+  usd: {
+    sizes: [
+      ['USD', 1],
+      ['thousand USD', 1e3],
+      ['million USD', 1e6],
+    ],
+    base: 10,
+    minTop: 10,
+  },
+  count: { sizes: [['', 1]], base: 10, minTop: 4 },
 };
 
 /** Larger amounts are errors, and their labels would fill the chart. */
@@ -74,7 +84,7 @@ export function formatAmount(value: number, unit: ChartUnit): string {
   const [name, size] = sizeFor(unit, amount);
   const inUnit = amount / size;
   const number = inUnit >= 100 ? Math.round(inUnit) : Number(inUnit.toPrecision(3));
-  return name === '%' ? `${number}%` : `${number} ${name}`;
+  return name === '%' ? `${number}%` : `${number} ${name}`.trimEnd();
 }
 
 export function amountAxis(unit: ChartUnit, maxTicks: number): AmountAxis {

@@ -1,27 +1,41 @@
 /** Signing in, and accepting an invitation. */
 import { Fields, type FormContext, form } from '../parts/form.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
+import { codeField } from './account.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 
-export function signInView(forms: FormContext, next: string): ConsoleView {
+interface SignInData {
+  readonly next: string;
+  /** The options for the browser; null where it has no passkeys. */
+  readonly passkeyOptions: object | null;
+}
+
+export function signInView(forms: FormContext, { next, passkeyOptions }: SignInData): ConsoleView {
   const fields = new Fields(forms, 'sign_in');
   return {
     title: 'Sign in to the console',
-    body: form(
+    scripts: ['passkeys'],
+    body: html`${form(
       forms,
       { name: 'sign_in', action: CONSOLE_PATHS.signIn },
       html`<input type="hidden" name="next" value="${next}">
 ${fields.text('email', 'Email', { type: 'email', required: true, autocomplete: 'username' })}
 ${fields.text('password', 'Password', { type: 'password', required: true, autocomplete: 'current-password' })}
-${fields.text('code', 'One-time code', {
-  required: true,
-  autocomplete: 'one-time-code',
-  inputmode: 'numeric',
-  size: 12,
-})}
+${codeField(fields)}
 <button>Sign in</button>`,
-    ),
+    )}
+${passkeyOptions && passkeyForm(forms, next, passkeyOptions)}`,
   };
+}
+
+function passkeyForm(forms: FormContext, next: string, options: object): Html {
+  return html`<div data-passkeys hidden>${form(
+    forms,
+    { name: 'passkey', action: CONSOLE_PATHS.signIn },
+    html`<input type="hidden" name="passkey"><input type="hidden" name="next" value="${next}">
+<button type="button" class="plain" data-passkey="answer"
+data-options="${JSON.stringify(options)}">Sign in with a passkey</button>`,
+  )}</div>`;
 }
 
 interface JoinData {

@@ -13,8 +13,14 @@ export interface ConsoleView {
   readonly status?: HtmlValue;
   readonly facts?: readonly HtmlValue[];
   readonly body: Html;
+  /** The seconds after which scripts fetch the page again, and replace its parts. */
+  readonly updatesEveryS?: number;
+  /** Further scripts, which the page does without. */
+  readonly scripts?: readonly ConsoleScript[];
   readonly httpStatus?: number;
 }
+
+export type ConsoleScript = 'charts' | 'passkeys' | 'live';
 
 export interface ConsoleFrame {
   readonly site: string;
@@ -23,7 +29,9 @@ export interface ConsoleFrame {
   readonly staff: { readonly name: string; readonly role: string } | null;
   readonly notice: string | null;
   readonly forms: FormContext;
-  readonly assets: Readonly<Record<'style' | 'script', string>>;
+  /** The URL of the page, to fetch it again; null: it stays as it is. */
+  readonly url: string | null;
+  readonly assets: Readonly<Record<'style' | 'script' | ConsoleScript, string>>;
 }
 
 export const CONSOLE_PATHS = {
@@ -38,8 +46,11 @@ export const CONSOLE_PATHS = {
   paidAddresses: '/paid-addresses',
   audit: '/audit',
   staff: '/staff',
+  approvals: '/approvals',
+  approvalRules: '/approval_rules',
   log: '/log',
   tokens: '/tokens',
+  account: '/account',
   signIn: '/sign-in',
   signOut: '/sign-out',
   join: '/join',
@@ -58,9 +69,12 @@ const SECTION_NAMES = {
   nodes: 'Nodes',
   paidAddresses: 'Paid addresses',
   audit: 'Audit log',
+  approvals: 'Approvals',
+  approvalRules: 'Approval rules',
   staff: 'Staff',
   log: 'Staff log',
   tokens: 'API tokens',
+  account: 'Your account',
 } as const;
 
 /** Most icons are those of the customers' panel. */
@@ -75,16 +89,19 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   nodes: 'webhooks',
   paidAddresses: 'keys',
   audit: 'docs',
+  approvals: 'keys',
+  approvalRules: 'log',
   staff: 'staff',
   log: 'log',
   tokens: 'keys',
+  account: 'account',
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers', 'servers', 'hosts']],
   ['Money', ['topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],
   ['Records', ['audit', 'log']],
-  ['Access', ['staff', 'tokens']],
+  ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];
 
 export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
@@ -98,7 +115,8 @@ export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
 <meta name="robots" content="noindex">
 <title>${view.title} · ${site} console</title>
 <link rel="stylesheet" href="${assets.style}">
-<script src="${assets.script}" defer></script>
+${updateScript(view, frame)}<script src="${assets.script}" defer></script>
+${view.scripts?.map((name) => html`<script src="${assets[name]}" defer></script>\n`)}
 </head>
 <body${staff && new Html(' class="inside"')} data-shortcuts="off">
 <a class="skip" href="#content">Skip to content</a>
@@ -118,6 +136,13 @@ ${view.body}
 </body>
 </html>
 `.text;
+}
+
+/** Runs first, to see the page before the other scripts add to it. */
+function updateScript({ updatesEveryS: seconds }: ConsoleView, { assets, url }: ConsoleFrame): Html | null {
+  if (seconds === undefined || url === null) return null;
+  return html`<script src="${assets.live}" defer data-url="${url}"
+data-values-every="${seconds}"></script>\n`;
 }
 
 /** A POST: what is searched for may be an IP address, which no URL has. */
@@ -163,7 +188,7 @@ function heading({ title, status, facts = [] }: ConsoleView): Html {
   const shown = facts.filter((fact) => fact !== null && fact !== undefined && fact !== false);
   if (!status && shown.length === 0) return html`<h1>${title}</h1>`;
   const list = html`<ul class="page-facts">${shown.map((fact) => html`<li>${fact}</li>\n`)}</ul>`;
-  return html`<header class="page-head"><div><h1>${title}</h1>
+  return html`<header class="page-head"><div data-part="head" data-announce="Status"><h1>${title}</h1>
 ${status}
 ${shown.length > 0 && list}</div></header>`;
 }

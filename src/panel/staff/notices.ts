@@ -1,6 +1,9 @@
 /** Confirmations after an act of staff, by the key in the page's URL. An unknown key shows nothing. */
 const NOTICES = {
   saved: 'Saved.',
+  requested: 'Sent for approval. Another person must approve it before anything changes.',
+  approved: 'Approved and carried out.',
+  refused: 'The request was refused.',
   frozen: 'The account is frozen. Its servers keep running.',
   unfrozen: 'The account is no longer frozen.',
   credited: 'The balance was credited.',
@@ -16,6 +19,9 @@ const NOTICES = {
   disabled: 'The person no longer has access.',
   sessions_ended: 'The sessions of the person ended.',
   token_revoked: 'The API token no longer works.',
+  password_changed: 'Your password changed. Your other sessions ended.',
+  passkey_added: 'The passkey was added. You can sign in with it.',
+  passkey_removed: 'The passkey no longer works.',
   signed_out: 'You are signed out.',
   session_over: 'Your session ended, so nothing was changed. Sign in to continue.',
 } as const;

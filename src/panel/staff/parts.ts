@@ -3,6 +3,9 @@ import { emptyState } from '../parts/components.ts';
 import { type Fields, type FormContext, form } from '../parts/form.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 
+/** How often a page of the console fetches itself while it is visible. */
+export const UPDATES_EVERY_S = 10;
+
 /** Returns the field for the reason, which acts on money, data, and customers' machines require. */
 export function reasonField(fields: Fields): Html {
   return fields.text('reason', 'Reason', {

@@ -1,43 +1,9 @@
-/** The overview, the audit log of all customers, and the staff log. */
-import { buttonLink, section, statusBadge, table, time } from '../parts/components.ts';
+/** The audit log of all customers, and the staff log. */
+import { buttonLink, table, time } from '../parts/components.ts';
 import { html } from '../parts/html.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { filterField, filterForm, nothingFound, shortId } from './parts.ts';
-
-export interface StatusFinding {
-  readonly level: 'ok' | 'note' | 'warn' | 'fail';
-  readonly subject: string;
-  readonly message: string;
-}
-
-const LEVELS = [
-  { level: 'fail', title: 'Failing', tone: 'bad' },
-  { level: 'warn', title: 'Needs attention', tone: 'busy' },
-  { level: 'note', title: 'Good to know', tone: 'off' },
-  { level: 'ok', title: 'OK', tone: 'good' },
-] as const;
-
-/** The worst findings come first. */
-export function overviewView(findings: readonly StatusFinding[]): ConsoleView {
-  const groups = LEVELS.map(({ level, title, tone }) => {
-    const rows = findings
-      .filter((finding) => finding.level === level)
-      .map(({ subject, message }) => [statusBadge(subject, tone), message]);
-    return (
-      rows.length > 0 && section(title, table({ caption: title, columns: ['Subject', 'Finding'], rows }))
-    );
-  });
-  const failing = findings.filter(({ level }) => level === 'fail').length;
-  const warnings = findings.filter(({ level }) => level === 'warn').length;
-  return {
-    title: 'Overview',
-    section: 'overview',
-    status: failing > 0 ? statusBadge('failing', 'bad') : statusBadge('in service', 'good'),
-    facts: [`${failing} failing`, `${warnings} to look at`],
-    body: html`${groups}`,
-  };
-}
 
 export interface StaffLogItem {
   readonly id: string;

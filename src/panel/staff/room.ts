@@ -3,6 +3,7 @@ import { buttonLink, detailList, section, statusBadge, table, time } from '../pa
 import { Fields, type FormContext } from '../parts/form.ts';
 import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
+import { part } from '../parts/live.ts';
 import { customerLink } from './customers.ts';
 import type { ConsoleSection, ConsoleView } from './layout.ts';
 import {
@@ -13,11 +14,12 @@ import {
   nothingFound,
   reasonField,
   shortId,
+  UPDATES_EVERY_S,
 } from './parts.ts';
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
-/** How a value is written. `short` cuts a long one. `customer` takes an email address, and links to its customer. */
+/** How a value is written. `short` cuts a long one. `customer` is an email address with a link. */
 export type ValueFormat = 'text' | 'code' | 'short' | 'time' | 'usd' | 'number' | 'state' | 'customer';
 
 /** A column, or a line of the details. A value of null is left out. */
@@ -135,14 +137,19 @@ export function roomListView<Item>(data: {
   );
   const isFiltered = filters.some(({ value }) => value !== '');
   const none = isFiltered ? nothingFound(many) : html`<p>There are no ${many}.</p>`;
+  const csv = items.length > 0 && data.download;
   return {
     title: data.title,
     section: data.section,
+    updatesEveryS: UPDATES_EVERY_S,
     body: html`${data.intro && html`<p>${data.intro}</p>`}
 ${filters.length > 0 && filterForm(data.path, fields)}
-${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
+${part(
+  'list',
+  html`${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
 ${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}
-${data.download && items.length > 0 && html`<p>${buttonLink('Download as CSV', data.download, 'plain')}</p>`}
+${csv && html`<p>${buttonLink('Download as CSV', csv, 'plain')}</p>`}`,
+)}
 ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }
@@ -166,16 +173,21 @@ export function roomItemView<Item>(data: {
     section: data.section,
     breadcrumbs: [data.parent],
     ...(data.state && { status: shownValue(data.state, item) }),
+    updatesEveryS: UPDATES_EVERY_S,
     body: html`${buttons.length > 0 && html`<p class="page-actions">${buttons}</p>`}
-${detailList(data.details.map((row) => [row.name, shownValue(row, item)]))}
-${data.tables.map((each) => itemTable(each, item))}
-${
+${part('details', detailList(data.details.map((row) => [row.name, shownValue(row, item)])))}
+${part(
+  'tables',
+  data.tables.map((each) => itemTable(each, item)),
+)}
+${part(
+  'acts',
   data.acts.length > 0 &&
-  section(
-    'Actions',
-    data.acts.map((act) => roomForm(data.forms, act)),
-  )
-}`,
+    section(
+      'Actions',
+      data.acts.map((act) => roomForm(data.forms, act)),
+    ),
+)}`,
   };
 }
 

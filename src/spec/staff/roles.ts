@@ -23,6 +23,10 @@ export interface StaffOperationRow {
   readonly command: string;
 }
 
+/** Of an act that waits for a second person. */
+export const APPROVAL_STATES = ['open', 'approved', 'done', 'failed', 'refused', 'withdrawn'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
 export const EVERYONE = STAFF_ROLES;
 export const MONEY = ['owner', 'finance'] as const;
 export const CUSTOMERS = ['owner', 'finance', 'support'] as const;
@@ -44,7 +48,7 @@ export function act(command: string, summary: string, roles: readonly StaffRole[
   return { summary, roles, changes: true, needsReason: true, command };
 }
 
-/** An act on the console itself, or one that needs no explanation. */
+/** An act that needs no explanation. */
 export function manage(command: string, summary: string, roles: readonly StaffRole[]): StaffOperationRow {
   return { summary, roles, changes: true, needsReason: false, command };
 }
@@ -55,6 +59,7 @@ export const STAFF_LIMITS = {
   sessionMaxHours: 12,
   sessionsMax: 10,
   tokensMax: 20,
+  passkeysMax: 10,
   tokenMaxDays: 365,
   /** Failed sign-ins per hour: of one person from one address, of one address, and of one person. */
   failuresPerHour: 10,
@@ -62,6 +67,9 @@ export const STAFF_LIMITS = {
   personFailuresPerHour: 100,
   reasonMaxChars: 500,
   nameMaxChars: 80,
+  /** Requests of one person that wait for another, and for how long. */
+  approvalsMax: 50,
+  approvalHours: 72,
   membersMax: 500,
   logRetentionDays: 1_095,
   pageSize: 50,

@@ -24,6 +24,7 @@ const NOW = '$4::timestamptz';
 export const PURGES = {
   audit: { table: 'audit_events', by: 'id', type: 'uuid' },
   staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
+  approvals: { table: 'approval_requests', by: 'id', type: 'uuid' },
   staffSessions: {
     table: 'staff_sessions',
     by: 'id',
@@ -81,6 +82,7 @@ export const PURGES = {
   mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
   mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
   availability: { table: 'availability', by: 'day', type: 'timestamptz' },
+  figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },
   usedChallenges: { table: 'used_challenges', by: 'expires_at', type: 'timestamptz' },
   consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },

@@ -53,6 +53,26 @@ export async function deleteStaffSession(tx: Sql, id: string): Promise<void> {
   await tx.run('delete from staff_sessions where id = $1', [id]);
 }
 
+/** Ends all sessions of a person but one. */
+export async function deleteOtherStaffSessions(tx: Sql, staffId: string, kept: string | null): Promise<void> {
+  await tx.run('delete from staff_sessions where staff_id = $1 and id is distinct from $2::uuid', [
+    staffId,
+    kept,
+  ]);
+}
+
+/** Finds a person with access. */
+export async function findStaffIdentity(
+  tx: Sql,
+  id: string,
+): Promise<Pick<StaffIdentityRow, 'staff_id' | 'email' | 'name' | 'role'> | undefined> {
+  return await tx.row(
+    `select id as staff_id, email, name, role from staff
+      where id = $1 and disabled_at is null and password_hash is not null`,
+    [id],
+  );
+}
+
 /** Deletes the sessions and the API tokens of a person. Returns how many there were. */
 export async function deleteStaffAccess(
   tx: Sql,

@@ -14,7 +14,7 @@ export interface StaffLogRow {
   readonly reason: string | null;
   /** The input without the reason and without secrets. */
   readonly details: object | null;
-  readonly result: 'started' | 'ok' | 'error' | 'denied';
+  readonly result: 'started' | 'ok' | 'error' | 'denied' | 'requested';
   readonly fault: string | null;
   readonly request_id: string;
   readonly created_at: Date;
@@ -53,7 +53,7 @@ export async function completeStaffLog(
   tx: Sql,
   row: {
     readonly id: string;
-    readonly result: 'ok' | 'error';
+    readonly result: 'ok' | 'error' | 'requested';
     readonly fault: string | null;
     readonly mayRepeat: boolean;
   },

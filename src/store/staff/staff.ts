@@ -124,3 +124,7 @@ export async function listStaff(tx: Sql, limit: number): Promise<StaffRow[]> {
     limit,
   ]);
 }
+
+export async function setStaffPassword(tx: Sql, id: string, passwordHash: string): Promise<void> {
+  await tx.run('update staff set password_hash = $2 where id = $1', [id, passwordHash]);
+}

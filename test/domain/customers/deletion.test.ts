@@ -64,7 +64,12 @@ describe('deleting an account', () => {
     const doors = {
       settings: () => [],
       database: async () => world.opened.db,
-      service: async () => ({ service, register: async () => undefined, coins: null }),
+      service: async () => ({
+        service,
+        register: async () => undefined,
+        carryOut: async () => undefined,
+        coins: null,
+      }),
     };
     const terminal = {
       out: (line: string) => void out.push(line),

@@ -84,7 +84,10 @@ describe('facts of hosts', () => {
   }
 
   async function operate(...argv: string[]) {
-    return await runCommand({ service, register: async () => undefined, coins: null }, argv);
+    return await runCommand(
+      { service, register: async () => undefined, carryOut: async () => undefined, coins: null },
+      argv,
+    );
   }
 
   it('a worker keeps the latest facts of every host, and no more', async () => {

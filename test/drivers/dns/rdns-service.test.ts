@@ -43,7 +43,12 @@ describe('reverse DNS of the service', { skip: FULL_ONLY.skip || NO_PDNS }, () =
     const dependencies = {
       settings: () => [],
       database: async () => db,
-      service: async () => ({ service, register: async () => undefined, coins: null }),
+      service: async () => ({
+        service,
+        register: async () => undefined,
+        carryOut: async () => undefined,
+        coins: null,
+      }),
     };
     const code = await runOperator(argv, dependencies, undefined, { out: write, err: write, ask: null });
     return { code, output: lines.join('\n') };

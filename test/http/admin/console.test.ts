@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { inviteStaff } from '../../../src/domain/staff/people.ts';
-import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
 import { STAFF_LIMITS } from '../../../src/spec/staff/roles.ts';
 import { textOf } from '../../support/panel-client.ts';

@@ -67,7 +67,7 @@ describe('top-ups in the console', () => {
     assert.equal(found.body.balance_usd, 90);
   });
 
-  it('approves a refund, then records its transaction, with the person and the reason in the log', async () => {
+  it('approves a refund, then records its transaction, and logs the person and reason', async () => {
     const path = await pathOf(refs[1]);
     const wrong = await fill(finance.browser, path, 'topups.refund', { to: 'nowhere', reason: 'asked' });
     assert.equal(wrong.status, 400);
@@ -85,6 +85,50 @@ describe('top-ups in the console', () => {
     const [entry] = log.body.data as { reason: string; target: string }[];
     assert.equal(entry?.reason, 'sent');
     assert.match(entry?.target ?? '', /^top_/);
+  });
+});
+
+describe('money that needs a second person', () => {
+  let world: StaffWorld;
+  let owner: Person;
+  let finance: Person;
+
+  before(async () => {
+    world = await startStaffWorld();
+    owner = await world.person('owner');
+    finance = await world.person('finance');
+    for (const operation of ['topups.refund', 'coins.import_addresses']) {
+      const { status } = await world.api(owner.token, 'POST', '/approval_rules', { operation });
+      assert.equal(status, 201);
+    }
+  });
+  after(() => world.close());
+
+  it('refunds once another person approves, in the name of the one who asked', async () => {
+    const customer = await world.customer(40);
+    await setSwitch(world.opened.service, 'topup-credit', false);
+    const path = `/topups/${await topUp(world, customer, 60, 'ETH')}`;
+    const held = await world.api(finance.token, 'POST', `${path}/refund`, { to: TO, reason: 'asked' });
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    assert.deepEqual((await world.api(owner.token, 'GET', path)).body.refunds, []);
+    const code = await world.code(owner);
+    const done = await world.api(owner.token, 'POST', `/approvals/${held.body.id}/approve`, { code });
+    assert.equal(done.body.state, 'done', JSON.stringify(done.body));
+    const [refund] = (await world.api(owner.token, 'GET', path)).body.refunds as object[];
+    assert.partialDeepStrictEqual(refund, { to: TO, txid: null, approved_by: 'A person (finance)' });
+  });
+
+  it('stores no private key while an import waits', async () => {
+    const path = '/coins/SOL/import_addresses';
+    const key = '5'.repeat(88);
+    const wrong = await world.api(finance.token, 'POST', path, { addresses: key, reason: 'more' });
+    assert.equal(wrong.status, 400, JSON.stringify(wrong.body));
+    const address = '9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g';
+    const held = await world.api(finance.token, 'POST', path, { addresses: address, reason: 'more' });
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    const { body } = await world.api(owner.token, 'GET', '/approvals');
+    assert.ok(JSON.stringify(body).includes(address));
+    assert.ok(!JSON.stringify(body).includes(key));
   });
 });
 

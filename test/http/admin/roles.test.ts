@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PAGES } from '../../../src/http/admin/pages.ts';
+import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { ADMIN_ROUTES } from '../../../src/http/admin/routes.ts';
+import { createOutput } from '../../../src/operator/format/output.ts';
 import { buildProgram } from '../../../src/operator/run.ts';
 import { mayPerform, STAFF_OPERATION_IDS, STAFF_OPERATIONS } from '../../../src/spec/staff/operations.ts';
 import { STAFF_ROLES } from '../../../src/spec/staff/roles.ts';
@@ -51,7 +52,8 @@ describe('the roles of staff', () => {
 
   it('offers each operation as an endpoint and as a command', () => {
     assert.deepEqual(ADMIN_ROUTES.map(({ id }) => id).sort(), [...STAFF_OPERATION_IDS].sort());
-    const context = { resources: {} as never, terminal: { out: () => {}, err: () => {}, ask: null } };
+    const terminal = createOutput({ out: () => {}, err: () => {}, ask: null });
+    const context = { resources: {} as never, terminal };
     const program = buildProgram(context, () => undefined);
     for (const id of STAFF_OPERATION_IDS) {
       const words = STAFF_OPERATIONS[id].command.split(' ');

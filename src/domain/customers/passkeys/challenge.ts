@@ -20,12 +20,16 @@ export interface RelyingParty {
   readonly name: string;
 }
 
-/** Browsers offer passkeys only over https or on localhost, and never for an IP address. */
 export function findRelyingParty({ settings }: Pick<Service, 'settings'>): RelyingParty | null {
-  const { hostname: id, origin, protocol } = new URL(settings.baseUrl);
+  return relyingPartyAt(settings.baseUrl, settings.siteName);
+}
+
+/** Browsers offer passkeys only over https or on localhost, and never for an IP address. */
+export function relyingPartyAt(url: string, name: string): RelyingParty | null {
+  const { hostname: id, origin, protocol } = new URL(url);
   const isSecure = protocol === 'https:' || id === 'localhost' || id.endsWith('.localhost');
   const isAddress = isIP(id) !== 0 || id.startsWith('[');
-  return isSecure && !isAddress ? { id, origin, name: settings.siteName } : null;
+  return isSecure && !isAddress ? { id, origin, name } : null;
 }
 
 /** Fails with `unavailable` where browsers have no passkeys. */
@@ -35,14 +39,14 @@ export function requireRelyingParty(service: Pick<Service, 'settings'>): Relying
 }
 
 /** The use of the answer. `factor`: after the password; `confirm`: again, in a session. */
-export type ChallengePurpose = 'add' | 'sign_in' | 'factor' | 'confirm';
+export type ChallengePurpose = 'add' | 'sign_in' | 'factor' | 'confirm' | 'staff_add' | 'staff_sign_in';
 
 /** Everything that a challenge is bound to. */
 export interface ChallengeContext {
   readonly purpose: ChallengePurpose;
   /** The visitor, or the id of their session. */
   readonly visitor: string;
-  /** Empty: not known before the answer. */
+  /** Or the id of a person of the staff. Empty: not known before the answer. */
   readonly customerId: string;
 }
 

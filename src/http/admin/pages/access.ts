@@ -1,7 +1,14 @@
 /** Signing in and out, and accepting an invitation. */
 import type { FastifyInstance } from 'fastify';
 import { newVisitorCookie } from '../../../domain/sessions/cookie.ts';
-import { joinStaff, readInvitation, signInStaff, signOutStaff } from '../../../domain/staff/sign-in.ts';
+import { proveStaffPasskey, staffSignInOptions } from '../../../domain/staff/passkeys.ts';
+import {
+  joinStaff,
+  readInvitation,
+  signInStaff,
+  signInStaffById,
+  signOutStaff,
+} from '../../../domain/staff/sign-in.ts';
 import { qrCode } from '../../../panel/money/qr.ts';
 import { joinView, signInView } from '../../../panel/staff/access.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
@@ -10,6 +17,7 @@ import { qrPng, sendPng } from '../../panel/png-renderer.ts';
 import { runLimited } from '../limit-sign-in.ts';
 import type { ConsolePage } from '../page.ts';
 import type { AdminEdge } from '../route.ts';
+import { withConsoleUrl } from './account.ts';
 
 /** Returns a path of the console itself, so that no link leads elsewhere after signing in. */
 function nextPath(text: string): string {
@@ -20,9 +28,20 @@ export const ACCESS_PAGES: readonly ConsolePage[] = [
   {
     path: CONSOLE_PATHS.signIn,
     access: 'anyone',
-    render: ({ forms, query }) =>
-      signInView(forms, nextPath(forms.values.get('next') ?? field(query, 'next'))),
+    render: async ({ edge, visitor, forms, query }) =>
+      signInView(forms, {
+        next: nextPath(forms.values.get('next') ?? field(query, 'next')),
+        passkeyOptions: await staffSignInOptions(withConsoleUrl(edge), visitor),
+      }),
     forms: {
+      passkey: {
+        run: async ({ edge, visitor }, form) => {
+          const answer = field(form, 'passkey');
+          const staffId = await proveStaffPasskey(withConsoleUrl(edge), visitor, answer);
+          const { cookie } = await signInStaffById(edge.service, visitor, staffId);
+          return { to: nextPath(field(form, 'next')), cookie };
+        },
+      },
       sign_in: {
         run: async ({ edge, visitor, address }, form) => {
           const email = field(form, 'email');
@@ -38,7 +57,7 @@ export const ACCESS_PAGES: readonly ConsolePage[] = [
   {
     path: CONSOLE_PATHS.signOut,
     access: 'anyone',
-    render: ({ forms }) => signInView(forms, CONSOLE_PATHS.overview),
+    render: ({ forms }) => signInView(forms, { next: CONSOLE_PATHS.overview, passkeyOptions: null }),
     forms: {
       sign_out: {
         run: async ({ edge, staff }) => {

@@ -1,25 +1,10 @@
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import {
-  type AuditItem,
-  auditView,
-  overviewView,
-  type StaffLogItem,
-  type StatusFinding,
-  staffLogView,
-} from '../../../panel/staff/records.ts';
+import { type AuditItem, auditView, type StaffLogItem, staffLogView } from '../../../panel/staff/records.ts';
 import { field } from '../../form.ts';
 import type { ConsolePage } from '../page.ts';
 import { readFiltered } from './lists.ts';
 
 export const RECORD_PAGES: readonly ConsolePage[] = [
-  {
-    path: CONSOLE_PATHS.overview,
-    access: 'staff',
-    render: async ({ read }) => {
-      const { findings } = await read<{ findings: StatusFinding[] }>('status.get');
-      return overviewView(findings);
-    },
-  },
   {
     path: CONSOLE_PATHS.audit,
     access: 'staff',

@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
 import { systemActor } from '../../../domain/record.ts';
-import { importAddresses, isPoolCoin } from '../../../domain/topups/addresses/pool.ts';
+import {
+  importAddresses,
+  isPoolCoin,
+  type PoolCoin,
+  readAddresses,
+} from '../../../domain/topups/addresses/pool.ts';
 import { listSweep, type SweepQuery } from '../../../domain/topups/addresses/sweep.ts';
 import { listCoinObjects, readCoinObject } from '../../../domain/topups/chains/describe.ts';
 import { chainFindings } from '../../../domain/topups/chains/findings.ts';
@@ -22,6 +27,12 @@ const DEFAULT_COIN: CoinCode = 'BTC';
 function requireCoin(name: string): CoinCode {
   if (!isCoinCode(name)) throw new OperatorError('no coin has this code');
   return name;
+}
+
+function requirePoolCoin(name: string): PoolCoin {
+  const coin = requireCoin(name);
+  if (!isPoolCoin(coin)) throw new OperatorError(`addresses of ${coin} are derived: import none`);
+  return coin;
 }
 
 const READ_ROUTES: readonly AdminRoute[] = [
@@ -127,9 +138,12 @@ export const COIN_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
+    checkHeld: ({ params, body: { addresses } }) => {
+      requirePoolCoin(params.id);
+      readAddresses(addresses);
+    },
     run: async ({ service, params, body: { addresses: text } }) => {
-      const coin = requireCoin(params.id);
-      if (!isPoolCoin(coin)) throw new OperatorError(`addresses of ${coin} are derived: import none`);
+      const coin = requirePoolCoin(params.id);
       await importAddresses(service, systemActor(service.clock.now()), { coin, text });
       return await readCoinObject(service, coin);
     },

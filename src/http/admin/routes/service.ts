@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
 import { listAuditForOperator, type OperatorAuditQuery } from '../../../domain/audit/operator.ts';
 import { readStatus } from '../../../domain/health/status.ts';
+import { readCapacity } from '../../../domain/staff/capacity.ts';
+import { readFigures } from '../../../domain/staff/figures.ts';
 import { toAuditObject } from '../../../domain/staff/objects.ts';
+import { FIGURE_PERIOD_NAMES } from '../../../spec/staff/figures.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
@@ -11,6 +14,19 @@ export const SERVICE_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/status',
     run: async ({ service }) => ({ object: 'status', findings: await readStatus(service) }),
+  }),
+  adminRoute({
+    id: 'figures.get',
+    method: 'GET',
+    path: '/figures',
+    query: Type.Object({ period: Type.Optional(Type.Enum([...FIGURE_PERIOD_NAMES])) }, CLOSED),
+    run: ({ service, query: { period = 'day' } }) => readFigures(service, period),
+  }),
+  adminRoute({
+    id: 'capacity.get',
+    method: 'GET',
+    path: '/capacity',
+    run: async ({ service }) => ({ object: 'capacity', regions: await readCapacity(service) }),
   }),
   adminRoute({
     id: 'audit.list',

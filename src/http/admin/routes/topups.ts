@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { systemActor } from '../../../domain/record.ts';
+import type { StaffActor } from '../../../domain/staff/context.ts';
 import { readTopupObject, toDepositObject, toTopupObject } from '../../../domain/staff/topups.ts';
 import {
   type DepositQuery,
@@ -11,6 +12,7 @@ import {
 import { refundTopup } from '../../../domain/topups/settlement/refund.ts';
 import { releaseTopup } from '../../../domain/topups/settlement/withheld.ts';
 import { COIN_CODES } from '../../../spec/coins.ts';
+import { LIMITS } from '../../../spec/limits.ts';
 import { DEPOSIT_OUTCOMES, DEPOSIT_STATES, TOPUP_NOTES } from '../../../spec/staff/payments.ts';
 import { TOPUP_STATUSES } from '../../../spec/states.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
@@ -22,6 +24,11 @@ const NOTE = Type.Optional(
   Type.String({ maxLength: 200, title: 'Note', description: 'One line for the records.' }),
 );
 const TXID = { maxLength: 128, title: 'Transaction' };
+
+/** Names of staff may be longer than those in records of refunds. */
+function shortName({ name }: StaffActor): string {
+  return [...name].slice(0, LIMITS.nameMaxChars).join('');
+}
 
 const READ_ROUTES: readonly AdminRoute[] = [
   adminRoute({
@@ -101,7 +108,7 @@ export const TOPUP_ROUTES: readonly AdminRoute[] = [
           description: 'Where the customer wants the coins. You send them yourself.',
         }),
         approved_by: Type.Optional(
-          Type.String({ maxLength: 63, title: 'Approved by', description: 'Default: you.' }),
+          Type.String({ maxLength: LIMITS.nameMaxChars, title: 'Approved by', description: 'Default: you.' }),
         ),
         txid: Type.Optional(
           Type.String({ ...TXID, description: 'If the coins were sent already. You can record it later.' }),
@@ -110,7 +117,12 @@ export const TOPUP_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    run: async ({ service, actor, params, body: { approved_by: approvedBy = actor.name, ...order } }) => {
+    run: async ({
+      service,
+      actor,
+      params,
+      body: { approved_by: approvedBy = shortName(actor), ...order },
+    }) => {
       const { topup } = await findTopupForOperator(service, params.id);
       await refundTopup(service, systemActor(service.clock.now()), topup.id, { ...order, approvedBy });
       return await readTopupObject(service, params.id);

@@ -8,8 +8,8 @@ export const DEPOSITS_ROOM: Room<DepositObject> = {
   title: 'Payments',
   many: 'payments',
   intro:
-    'All payments to addresses of top-ups. One that is not credited waits for confirmations, for the second ' +
-    'node, or is too small.',
+    'All payments to addresses of top-ups. Those that are not credited wait for confirmations or for the ' +
+    'second node, or are too small.',
   list: 'deposits.list',
   filters: [
     ['outcome', 'Result'],

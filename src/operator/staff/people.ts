@@ -1,6 +1,6 @@
 /** `staff`: the people who may use the console. */
 import { type Command, Option } from 'commander';
-import { readStaffLog } from '../domain/staff/log.ts';
+import { readStaffLog } from '../../domain/staff/log.ts';
 import {
   changeRole,
   endAccess,
@@ -9,13 +9,13 @@ import {
   listStaff,
   readStaff,
   requireStaff,
-} from '../domain/staff/people.ts';
-import { recordCommand } from '../domain/staff/perform.ts';
-import { createStaffToken, listStaffTokens, revokeStaffToken } from '../domain/staff/tokens.ts';
-import { STAFF_LIMITS, STAFF_ROLES } from '../spec/staff/roles.ts';
-import type { OperatorContext } from './context.ts';
-import { addList, formatFacts, formatMoreHint, printTable } from './format/table.ts';
-import { parsePositiveInt } from './options.ts';
+} from '../../domain/staff/people.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { createStaffToken, listStaffTokens, revokeStaffToken } from '../../domain/staff/tokens.ts';
+import { STAFF_LIMITS, STAFF_ROLES } from '../../spec/staff/roles.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList, formatMoreHint } from '../format/table.ts';
+import { parsePositiveInt } from '../options.ts';
 
 const NAME = 'Email address, or stf_…';
 const LIMIT = 100;
@@ -49,8 +49,10 @@ function addShow(staff: Command, { resources, terminal }: OperatorContext): void
     .description('Show a person')
     .action(async (who: string) => {
       const { service } = await resources.service();
-      const { object: _, ...facts } = await readStaff(service, who);
-      for (const line of formatFacts(Object.entries(facts))) terminal.out(line);
+      const person = await readStaff(service, who);
+      const { object: _, ...facts } = person;
+      terminal.facts(Object.entries(facts));
+      terminal.document(person);
     });
 }
 
@@ -128,7 +130,7 @@ function addTokens(tokens: Command, { resources, terminal }: OperatorContext): v
         row.expires_at.slice(0, 10),
         row.last_used_at?.slice(0, 10) ?? 'never',
       ]);
-      printTable(terminal, ['token', 'name', 'role', 'created', 'expires', 'last used'], rows);
+      terminal.table(['token', 'name', 'role', 'created', 'expires', 'last used'], rows);
     });
   tokens
     .command('create')
@@ -183,7 +185,8 @@ function addLog(staff: Command, { resources, terminal }: OperatorContext): void 
         row.fault === null ? row.result : `${row.result} (${row.fault})`,
         row.reason ?? '',
       ]);
-      printTable(terminal, ['time (UTC)', 'who', 'operation', 'target', 'result', 'reason'], rows);
+      terminal.table(['time (UTC)', 'who', 'operation', 'target', 'result', 'reason'], rows);
+      terminal.document(entries);
       if (hasMore) terminal.err(formatMoreHint(entries.length, 'entry', 'entries'));
     });
 }

@@ -1,0 +1,234 @@
+/**
+ * Approval by two: an owner lists operations, and an act of one waits until another person approves it. The
+ * rules guard themselves: changing them, or who has access, waits as well. A command on the machine does not.
+ */
+import { Failure, fail } from '../../kernel/fail.ts';
+import { formatId, newId, parseId } from '../../kernel/ids.ts';
+import { parseUnits } from '../../kernel/money.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
+import { mayPerform, type StaffOperation } from '../../spec/staff/operations.ts';
+import { type ApprovalState, STAFF_LIMITS } from '../../spec/staff/roles.ts';
+import { findStaffIdentity } from '../../store/staff/access.ts';
+import {
+  completeApproval,
+  countActiveOwners,
+  countOpenApprovals,
+  decideApproval,
+  findApproval,
+  insertApproval,
+  listApprovalRules,
+  listApprovals as listRows,
+  type NamedApprovalRow,
+} from '../../store/staff/approvals.ts';
+import type { Service } from '../context.ts';
+import type { StaffAct, StaffActor } from './context.ts';
+import { refuseRole } from './perform.ts';
+
+type Deps = Pick<Service, 'db' | 'clock' | 'log'>;
+
+/** With a rule in force, these wait as well. Otherwise one person could end it, or invite an accomplice. */
+const GUARDED: readonly StaffOperation[] = [
+  'approval_rules.set',
+  'approval_rules.remove',
+  'staff.invite',
+  'staff.set_role',
+  'staff.disable',
+];
+
+export interface ApprovalView {
+  readonly object: 'approval';
+  readonly id: string;
+  readonly operation: string;
+  readonly target: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly reason: string | null;
+  readonly requested_by: string;
+  readonly state: ApprovalState | 'expired';
+  readonly fault: string | null;
+  readonly decided_by: string | null;
+  readonly decided_at: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+/** An approved act, to be carried out as its requester. */
+export interface ApprovedAct {
+  readonly actor: StaffActor;
+  readonly act: StaffAct;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type CarryOut = (approved: ApprovedAct) => Promise<object | undefined>;
+
+/** Stores the act for a second person if a rule says so. Returns null if the person may act alone. */
+export async function holdForApproval(
+  service: Deps,
+  actor: StaffActor,
+  act: StaffAct,
+  input: Pick<ApprovedAct, 'params' | 'body'>,
+): Promise<ApprovalView | null> {
+  if (!(await mustWait(service.db, act.operation, input.body))) return null;
+  if ((await countOpenApprovals(service.db, actor.staffId)) >= STAFF_LIMITS.approvalsMax) {
+    fail('limit_reached', {}, 'Too many of your requests wait for approval. Withdraw some of them first.');
+  }
+  const now = service.clock.now();
+  const id = newId(now);
+  await insertApproval(service.db, {
+    id,
+    staff_id: actor.staffId,
+    operation: act.operation,
+    target: act.target,
+    params: input.params,
+    body: input.body,
+    reason: act.reason?.trim() ?? null,
+    created_at: now,
+    expires_at: new Date(now.getTime() + STAFF_LIMITS.approvalHours * HOUR_MS),
+  });
+  return await readApproval(service, formatId('approval', id));
+}
+
+async function mustWait(
+  db: Sql,
+  operation: StaffOperation,
+  { amount_usd: amount }: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  const rules = await listApprovalRules(db);
+  if (rules.length === 0) return false;
+  const rule = rules.find((row) => row.operation === operation);
+  if (rule) {
+    const cents = parseUnits(String(amount), 2);
+    return rule.over_cents === null || cents === undefined || cents > rule.over_cents;
+  }
+  // A single owner has no one to ask.
+  return GUARDED.includes(operation) && (await countActiveOwners(db)) > 1;
+}
+
+/** Newest first, and whether there are more. */
+export async function listApprovals(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  query: { readonly state?: ApprovalState; readonly before?: string; readonly limit: number },
+): Promise<{ readonly approvals: ApprovalView[]; readonly hasMore: boolean }> {
+  const { state = null, before, limit } = query;
+  const beforeId = before === undefined ? null : parseId('approval', before);
+  if (beforeId === undefined) return { approvals: [], hasMore: false };
+  const rows = await listRows(db, { state, beforeId, limit: limit + 1 });
+  const now = clock.now();
+  return { approvals: rows.slice(0, limit).map((row) => toView(row, now)), hasMore: rows.length > limit };
+}
+
+/** Fails with `not_found`. */
+export async function readApproval(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  name: string,
+): Promise<ApprovalView> {
+  return toView(await requireRow(db, name), clock.now());
+}
+
+async function requireRow(db: Sql, name: string): Promise<NamedApprovalRow> {
+  const id = parseId('approval', name);
+  return (id && (await findApproval(db, id))) || fail('not_found', {}, 'No approval has this id.');
+}
+
+function toView(row: NamedApprovalRow, now: Date): ApprovalView {
+  const { reason: _, ...details } = row.body;
+  return {
+    object: 'approval',
+    id: formatId('approval', row.id),
+    operation: row.operation,
+    target: row.target,
+    details,
+    reason: row.reason,
+    requested_by: row.email,
+    state: row.state === 'open' && row.expires_at <= now ? 'expired' : row.state,
+    fault: row.fault,
+    decided_by: row.decided_email,
+    decided_at: row.decided_at && formatRfc3339(row.decided_at),
+    created_at: formatRfc3339(row.created_at),
+    expires_at: formatRfc3339(row.expires_at),
+  };
+}
+
+/**
+ * Approves an act, and carries it out as the person who asked for it. `approver` null: a command on the
+ * machine.
+ * Fails with `forbidden_scope`, `conflict_state`, or like the act.
+ */
+export async function approve(
+  service: Deps,
+  name: string,
+  approver: StaffActor | null,
+  carryOut: CarryOut,
+): Promise<ApprovalView> {
+  const row = await requireRow(service.db, name);
+  const operation = row.operation as StaffOperation;
+  if (approver?.staffId === row.staff_id) {
+    fail('forbidden_scope', {}, 'Another person must approve your request.');
+  }
+  if (approver && !mayPerform(approver.role, operation)) refuseRole(operation, approver.role);
+  const actor = await requireRequester(service.db, row);
+  await decide(service, row, 'approved', approver);
+  const { details, target, reason } = { ...toView(row, service.clock.now()), reason: row.reason };
+  const approved: ApprovedAct = {
+    actor: { ...actor, surface: approver?.surface ?? 'command', requestId: approver?.requestId ?? '' },
+    act: {
+      operation,
+      target,
+      reason: reason ?? undefined,
+      details: { ...details, approved_by: approver ? formatId('staff', approver.staffId) : 'command' },
+      submission: null,
+    },
+    params: row.params,
+    body: row.body,
+  };
+  await finish(service, row.id, () => carryOut(approved));
+  return await readApproval(service, name);
+}
+
+/** The act runs with the role that the person has now. */
+async function requireRequester(db: Sql, { staff_id: id, operation }: NamedApprovalRow) {
+  const found = await findStaffIdentity(db, id);
+  if (!found) fail('conflict_state', {}, 'The person who asked no longer has access.');
+  if (!mayPerform(found.role, operation as StaffOperation))
+    refuseRole(operation as StaffOperation, found.role);
+  const { staff_id: staffId, email, name, role } = found;
+  return { staffId, email, name, role, sessionId: null, tokenId: null };
+}
+
+async function finish(service: Deps, id: string, verb: () => Promise<unknown>): Promise<void> {
+  try {
+    await verb();
+  } catch (error) {
+    const isRefused = error instanceof Failure || error instanceof OperatorError;
+    const fault = isRefused ? error.message : 'internal';
+    await completeApproval(service.db, { id, state: 'failed', fault });
+    throw error;
+  }
+  await completeApproval(service.db, { id, state: 'done', fault: null });
+}
+
+/** Refuses a request, or withdraws one's own. Fails with `forbidden_scope`, `conflict_state`. */
+export async function refuseApproval(
+  service: Deps,
+  name: string,
+  actor: StaffActor | null,
+): Promise<ApprovalView> {
+  const row = await requireRow(service.db, name);
+  const operation = row.operation as StaffOperation;
+  const isOwn = actor?.staffId === row.staff_id;
+  if (actor && !isOwn && !mayPerform(actor.role, operation)) refuseRole(operation, actor.role);
+  await decide(service, row, isOwn ? 'withdrawn' : 'refused', actor);
+  return await readApproval(service, name);
+}
+
+async function decide(
+  { db, clock }: Deps,
+  { id }: NamedApprovalRow,
+  state: 'approved' | 'refused' | 'withdrawn',
+  actor: StaffActor | null,
+): Promise<void> {
+  const isOpen = await decideApproval(db, { id, state, decidedBy: actor?.staffId ?? null, now: clock.now() });
+  if (!isOpen) fail('conflict_state', {}, 'This request was decided, or has expired.');
+}

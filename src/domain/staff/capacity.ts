@@ -1,0 +1,59 @@
+/** How much of each region is left to sell. */
+import { countPool } from '../../store/inventory/addresses.ts';
+import { countMachines } from '../../store/inventory/hosts.ts';
+import type { Service } from '../context.ts';
+import { listHostObjects } from './hosts.ts';
+
+/** Memory and disk are those of hosts that accept servers; addresses and machines are counted. */
+export interface RegionCapacity {
+  readonly region: string;
+  readonly hosts: number;
+  readonly hosts_unavailable: number;
+  readonly ram_mb: number;
+  readonly used_ram_mb: number;
+  readonly disk_gb: number;
+  readonly used_disk_gb: number;
+  readonly ipv4_free: number;
+  readonly ipv4_used: number;
+  readonly ipv6_free: number;
+  readonly ipv6_used: number;
+  readonly machines: readonly { readonly plan: string; readonly total: number; readonly free: number }[];
+}
+
+export async function readCapacity(service: Pick<Service, 'db' | 'clock'>): Promise<RegionCapacity[]> {
+  const { db, clock } = service;
+  const [hosts, pool, stock] = await Promise.all([
+    listHostObjects(service),
+    countPool(db, clock.now()),
+    countMachines(db),
+  ]);
+  const names = [
+    hosts.map((row) => row.region),
+    pool.map((row) => row.region_id),
+    stock.map((row) => row.region_id),
+  ];
+  return [...new Set(names.flat())].toSorted().map((region) => {
+    const mine = hosts.filter((row) => row.region === region);
+    const open = mine.filter(({ state }) => state === 'ok' || state === 'not_seen');
+    const sum = (pick: (host: (typeof mine)[number]) => number) =>
+      open.reduce((total, host) => total + pick(host), 0);
+    const count = (family: 4 | 6, pick: 'free' | 'held') =>
+      Number(pool.find((row) => row.region_id === region && row.family === family)?.[pick] ?? 0);
+    return {
+      region,
+      hosts: mine.length,
+      hosts_unavailable: mine.length - open.length,
+      ram_mb: sum(({ ram_mb }) => ram_mb),
+      used_ram_mb: sum(({ used_ram_mb }) => used_ram_mb),
+      disk_gb: sum(({ disk_gb }) => disk_gb),
+      used_disk_gb: sum(({ used_disk_gb }) => used_disk_gb),
+      ipv4_free: count(4, 'free'),
+      ipv4_used: count(4, 'held'),
+      ipv6_free: count(6, 'free'),
+      ipv6_used: count(6, 'held'),
+      machines: stock
+        .filter((row) => row.region_id === region)
+        .map((row) => ({ plan: row.plan_id, total: Number(row.total), free: Number(row.free) })),
+    };
+  });
+}

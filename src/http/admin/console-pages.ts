@@ -1,0 +1,48 @@
+/**
+ * Every page and file of the console: those that are written by hand, and those that are made from
+ * descriptions (room.ts).
+ */
+import type { ConsoleFile, ConsolePage } from './page.ts';
+import { ACCESS_PAGES } from './pages/access.ts';
+import { ACCOUNT_PAGE } from './pages/account.ts';
+import { CUSTOMER_PAGES } from './pages/customers.ts';
+import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
+import { RECORD_PAGES } from './pages/records.ts';
+import { SERVER_PAGES } from './pages/servers.ts';
+import { STAFF_PAGES } from './pages/staff.ts';
+import { type Room, roomFiles, roomPages } from './room.ts';
+import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
+import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
+import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
+import { TOPUPS_ROOM } from './rooms/money/topups.ts';
+
+/** Each room has items of its own type. */
+const ROOMS = [
+  HOSTS_ROOM,
+  TOPUPS_ROOM,
+  DEPOSITS_ROOM,
+  COINS_ROOM,
+  NODES_ROOM,
+  PAID_ADDRESSES_ROOM,
+  APPROVALS_ROOM,
+  APPROVAL_RULES_ROOM,
+] as unknown as readonly Room<unknown>[];
+
+/** In any order: their paths differ. */
+export const CONSOLE_PAGES: readonly ConsolePage[] = [
+  ...ACCESS_PAGES,
+  OVERVIEW_PAGE,
+  ...RECORD_PAGES,
+  ...CUSTOMER_PAGES,
+  ...SERVER_PAGES,
+  ...ROOMS.flatMap((room) => roomPages(room)),
+  ...STAFF_PAGES,
+  ACCOUNT_PAGE,
+];
+
+/** Downloads and pictures. */
+export const CONSOLE_FILES: readonly ConsoleFile[] = [
+  ...OVERVIEW_FILES,
+  ...ROOMS.flatMap((room) => roomFiles(room)),
+];
