@@ -60,6 +60,8 @@ export interface Room<Item> {
   readonly filters?: readonly (readonly [name: string, label: string])[];
   /** The list is also a file: the path with `.csv`. */
   readonly hasDownload?: true;
+  /** Reading the list asks other machines: its page does not update on its own. */
+  readonly isSlow?: true;
   readonly creates?: readonly RoomAct<undefined>[];
   /** The page of one resource; undefined: the list shows all of it. */
   readonly item?: RoomItem<Item>;
@@ -143,6 +145,7 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
     ...{ title: room.title, many: room.many, section: room.section, path: room.path, intro: room.intro },
     ...{ filters, columns: room.columns, items: data, next, forms },
     download: room.hasDownload ? `${room.path}.csv?${new URLSearchParams(filter)}` : null,
+    isSlow: room.isSlow ?? false,
     acts: shownActs(room.creates ?? [], undefined, context),
   });
 }

@@ -127,6 +127,8 @@ export function roomListView<Item>(data: {
   readonly next: string | null;
   /** The path of the list as a file. */
   readonly download: string | null;
+  /** The page does not update on its own. */
+  readonly isSlow: boolean;
   /** Forms that create a resource. */
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
@@ -141,7 +143,7 @@ export function roomListView<Item>(data: {
   return {
     title: data.title,
     section: data.section,
-    updatesEveryS: UPDATES_EVERY_S,
+    ...(!data.isSlow && { updatesEveryS: UPDATES_EVERY_S }),
     body: html`${data.intro && html`<p>${data.intro}</p>`}
 ${filters.length > 0 && filterForm(data.path, fields)}
 ${part(

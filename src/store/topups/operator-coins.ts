@@ -33,6 +33,7 @@ export async function listOperatorCoins(tx: Sql): Promise<OperatorCoinRow[]> {
 export interface PaidAddressRow {
   readonly topup_id: string;
   readonly order_ref: string;
+  readonly coin: CoinCode;
   readonly address: string;
   /** The sum of its confirmed payments, in the coin's smallest unit. */
   readonly units: string;
@@ -41,7 +42,8 @@ export interface PaidAddressRow {
 }
 
 export interface PaidAddressFilter {
-  readonly coin: CoinCode;
+  /** Null: of all coins. */
+  readonly coin: CoinCode | null;
   /** Only addresses with a payment since then. */
   readonly since: Date | null;
   /** Only addresses of older top-ups. */
@@ -55,12 +57,13 @@ export async function listPaidAddresses(
   limit: number,
 ): Promise<PaidAddressRow[]> {
   return await tx.rows<PaidAddressRow>(
-    `select t.id as topup_id, t.order_ref, t.deposit_address as address, d.units, d.payments, d.last_paid_at
+    `select t.id as topup_id, t.order_ref, t.coin, t.deposit_address as address, d.units, d.payments,
+            d.last_paid_at
        from topups t cross join lateral (
               select sum(amount_units) as units, count(*) as payments,
                      max(coalesce(included_at, first_seen_at)) as last_paid_at
                 from deposits where topup_id = t.id and state = 'final') d
-      where t.coin = $coin and d.payments > 0
+      where ($coin::text is null or t.coin = $coin) and d.payments > 0
         and ($since::timestamptz is null or d.last_paid_at >= $since)
         and ($beforeId::uuid is null or t.id < $beforeId)
       order by t.id desc limit $limit`,

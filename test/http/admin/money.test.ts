@@ -175,7 +175,7 @@ describe('coins in the console', () => {
     const order = { height: '3', reason: 'a payment is missing' };
     const read = await fill(finance.browser, '/coins/LTC', 'coins.reread', order);
     assert.match(read.location ?? '', /done=saved/, read.text);
-    const high = { ...order, height: '999999' };
+    const high = { ...order, height: '99999999' };
     const refused = await fill(finance.browser, '/coins/LTC', 'coins.reread', high);
     assert.match(textOf(refused.text), /choose this block or a lower one/, JSON.stringify(refused));
     const { data } = await get('/staff_log?operation=coins.reread');
@@ -197,6 +197,8 @@ describe('coins in the console', () => {
     const { data } = await get('/paid_addresses?coin=LTC');
     const rows = data as { address: string; received: string }[];
     assert.equal(rows.length, 2);
+    assert.deepEqual((await get('/paid_addresses?coin=BTC')).data, []);
+    assert.deepEqual((await get('/paid_addresses')).data, data);
     assert.deepEqual((await get('/paid_addresses?coin=LTC&since=2100-01-01')).data, []);
     assert.equal((await world.api(finance.token, 'GET', '/paid_addresses?since=soon')).status, 400);
     const file = await finance.browser.get('/paid-addresses.csv?coin=LTC');

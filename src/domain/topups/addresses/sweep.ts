@@ -8,7 +8,8 @@ import { listPaidAddresses } from '../../../store/topups/operator-coins.ts';
 import type { Service } from '../../context.ts';
 
 export interface SweepQuery {
-  readonly coin: CoinCode;
+  /** Omitted: the addresses of all coins. */
+  readonly coin?: CoinCode;
   /** A day or a time: only addresses that were paid since then, such as since the last sweep. */
   readonly since?: string;
   /** `top_…`: only addresses of older top-ups. */
@@ -33,16 +34,16 @@ export async function listSweep(
   { db }: Pick<Service, 'db'>,
   { coin, since, before, limit }: SweepQuery,
 ): Promise<{ readonly addresses: readonly PaidAddress[]; readonly more: boolean }> {
-  const filter = { coin, since: parseSince(since), beforeId: parseBefore(before) };
+  const filter = { coin: coin ?? null, since: parseSince(since), beforeId: parseBefore(before) };
   const rows = await listPaidAddresses(db, filter, limit + 1);
   const addresses = rows.slice(0, limit).map(
     (row): PaidAddress => ({
       object: 'paid_address',
       id: formatId('topup', row.topup_id),
       order_ref: row.order_ref,
-      coin,
+      coin: row.coin,
       address: row.address,
-      received: formatUnits(BigInt(row.units), getCoin(coin).decimals),
+      received: formatUnits(BigInt(row.units), getCoin(row.coin).decimals),
       payments: Number(row.payments),
       last_paid_at: formatRfc3339(row.last_paid_at),
     }),

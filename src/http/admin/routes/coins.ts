@@ -22,8 +22,6 @@ const NODE_PATIENCE_MS = 2_000;
 /** About 1,500 addresses. A longer file is imported on the command line. */
 const IMPORT_MAX_CHARS = 80_000;
 
-const DEFAULT_COIN: CoinCode = 'BTC';
-
 function requireCoin(name: string): CoinCode {
   if (!isCoinCode(name)) throw new OperatorError('no coin has this code');
   return name;
@@ -66,7 +64,7 @@ const READ_ROUTES: readonly AdminRoute[] = [
     path: '/paid_addresses',
     query: Type.Object(
       {
-        coin: Type.Optional(Type.Enum([...COIN_CODES], { description: `Default: ${DEFAULT_COIN}.` })),
+        coin: Type.Optional(Type.Enum([...COIN_CODES])),
         since: Type.Optional(
           Type.String({
             maxLength: 40,
@@ -78,10 +76,9 @@ const READ_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    run: async ({ service, query: { coin = DEFAULT_COIN, limit, ...query } }) => {
-      const rest = given(query) as Pick<SweepQuery, 'since' | 'before'>;
-      const order = { ...rest, coin, limit: pageSize(limit) };
-      const { addresses, more } = await listSweep(service, order);
+    run: async ({ service, query: { limit, ...query } }) => {
+      const filter = given(query) as Omit<SweepQuery, 'limit'>;
+      const { addresses, more } = await listSweep(service, { ...filter, limit: pageSize(limit) });
       return listOf(addresses, more);
     },
   }),

@@ -13,8 +13,9 @@ const STATE: Shown<Coin> = {
   tones: { ok: 'good', 'behind its marks': 'bad', 'not read': 'bad', 'no rate': 'bad' },
 };
 
-const RATE: readonly Shown<Coin>[] = [
-  { name: 'US dollars', value: (row) => row.rate_usd },
+const RATE: Shown<Coin> = { name: 'US dollars', value: (row) => row.rate_usd };
+
+const PRICES: readonly Shown<Coin>[] = [
   { name: 'Sources', value: (row) => row.rate_sources.join(', ') },
   { name: 'Spread', value: (row) => row.spread_percent && `${row.spread_percent} %` },
   { name: 'Oldest price', value: (row) => row.rate_at, as: 'time' },
@@ -50,7 +51,7 @@ export const COINS_ROOM: Room<Coin> = {
   columns: [
     { name: 'Coin', value: ({ id }) => id, link: ({ id }) => roomItemPath(COINS_ROOM, id) },
     STATE,
-    ...RATE,
+    RATE,
     ...CHAIN,
     { name: 'Addresses given out', value: (row) => row.addresses_given, as: 'number' },
     POOL,
@@ -61,7 +62,8 @@ export const COINS_ROOM: Room<Coin> = {
     title: ({ id, network }) => `${id} on ${network}`,
     state: STATE,
     details: [
-      ...RATE,
+      RATE,
+      ...PRICES,
       { name: 'No rate because', value: (row) => row.rate_problem },
       ...CHAIN,
       { name: 'Failed polls in a row', value: ({ failures }) => failures || null, as: 'number' },
@@ -122,6 +124,7 @@ export const NODES_ROOM: Room<NodeFinding> = {
   intro:
     'Each node was asked just now. A slow one counts as failing here; skerryd chain doctor waits longer.',
   list: 'nodes.check',
+  isSlow: true,
   columns: [
     { name: 'Coin', value: ({ subject }) => subject },
     {

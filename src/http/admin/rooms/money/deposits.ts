@@ -21,6 +21,7 @@ export const DEPOSITS_ROOM: Room<DepositObject> = {
     {
       name: 'Top-up',
       value: (row) => row.order_ref,
+      as: 'short',
       link: ({ topup }) => `${CONSOLE_PATHS.topups}/${topup}`,
     },
     { name: 'Customer', value: ({ customer }) => customer, as: 'customer' },

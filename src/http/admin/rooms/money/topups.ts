@@ -35,14 +35,17 @@ const PAYMENTS: RoomTable<TopupWithPayments, TopupWithPayments['payments'][numbe
   title: 'Payments',
   rows: ({ payments }) => payments,
   columns: [
-    { name: 'Transaction', value: ({ txid }) => txid, as: 'code' },
     { name: 'Amount', value: (row) => row.amount },
-    { name: 'State', value: ({ state, agreed }) => (agreed ? state : `${state}, not on the second node`) },
+    {
+      name: 'On the chain',
+      value: ({ state, agreed }) => (agreed ? state : `${state}, not on the second node`),
+    },
     { name: 'Confirmations', value: ({ confirmations }) => confirmations, as: 'number' },
     { name: 'Credited', value: ({ credited_usd: usd }) => usd, as: 'usd' },
     { name: 'Withheld', value: ({ withheld }) => withheld || null },
     { name: 'Refunded', value: ({ refunded_at: at }) => at, as: 'time' },
     { name: 'First seen', value: ({ first_seen_at: at }) => at, as: 'time' },
+    { name: 'Transaction', value: ({ txid }) => txid, as: 'code' },
   ],
   empty: 'No payment was seen.',
 };
@@ -74,7 +77,12 @@ export const TOPUPS_ROOM: Room<TopupWithPayments> = {
     ['coin', 'Coin'],
   ],
   columns: [
-    { name: 'Order', value: (row) => row.order_ref, link: ({ id }) => roomItemPath(TOPUPS_ROOM, id) },
+    {
+      name: 'Order',
+      value: (row) => row.order_ref,
+      as: 'short',
+      link: ({ id }) => roomItemPath(TOPUPS_ROOM, id),
+    },
     STATUS,
     CUSTOMER,
     { name: 'Requested', value: (row) => row.amount_usd, as: 'usd' },
