@@ -89,13 +89,16 @@ function createOperatorResources(): OperatorResources {
         if (!(error instanceof OperatorError)) throw error;
         warn(`skerryd: ${error.message}`);
       });
+      const inviter = createHostInviter(service);
+      const register = createHostRegistrar(service, simulation?.compute ?? null);
+      const ending = endSimulatedHosts(simulation?.compute ?? null);
       return {
         service,
         consoleUrl: quiet.SKERRY_ADMIN_PORT === null ? null : consoleUrl(quiet, quiet.SKERRY_ADMIN_PORT),
-        carryOut: createCarryOut(service),
-        inviter: createHostInviter(service),
-        register: createHostRegistrar(service, simulation?.compute ?? null),
-        ...endSimulatedHosts(simulation?.compute ?? null),
+        carryOut: createCarryOut(service, { inviter, register, ...ending }),
+        inviter,
+        register,
+        ...ending,
         coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };
     },

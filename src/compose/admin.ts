@@ -7,6 +7,8 @@ import type { SiteSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { parseTrustedProxies } from '../kernel/settings/lists.ts';
 import { isUnavailable } from '../store/db.ts';
+import { createHostInviter } from './backends.ts';
+import { createHostRegistrar, endSimulatedHosts } from './seed.ts';
 import type { OpenedService } from './service.ts';
 import { toListenError } from './startup-messages.ts';
 
@@ -31,9 +33,15 @@ export async function listenForStaff(
 ): Promise<AdminListener | null> {
   const { SKERRY_ADMIN_HOST: host, SKERRY_ADMIN_PORT: port } = config;
   if (port === null) return null;
+  const simulated = opened.simulation?.compute ?? null;
   let listenUrl = consoleUrl(config, port);
   const http = buildAdminServer({
     service: opened.service,
+    hosts: {
+      register: createHostRegistrar(opened.service, simulated),
+      inviter: createHostInviter(opened.service),
+      ...endSimulatedHosts(simulated),
+    },
     requestLog: opened.requestLog,
     metrics: { requests, sharesPort: sharedPort },
     trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { ensureControlPlane } from '../domain/inventory/control-plane.ts';
 import { describeCertificate, issueHostCertificate } from '../domain/inventory/host-certificates.ts';
+import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import { composeCompute } from '../drivers/compute/composed/driver.ts';
 import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { openHostDriver } from '../drivers/compute/host/driver.ts';
@@ -11,7 +12,6 @@ import { askToJoin, CODE_VALID_MS, createCode } from '../drivers/compute/host/jo
 import { renewHostCertificate } from '../drivers/compute/host/renewal.ts';
 import { checkRequest, fingerprintOf } from '../kernel/certificates.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import type { HostInviter } from '../operator/context.ts';
 import type { Fleet } from '../ports/backends.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
 import { createBackendDirectory, nextBackendCall } from '../store/inventory/backends.ts';
@@ -55,7 +55,7 @@ export function createHostInviter(
       return {
         code,
         controlPlane: fingerprintOf(authority.certificate),
-        waitForHost: async ({ name, address }) => {
+        waitForHost: async ({ name, address }, { isBackground = false } = {}) => {
           const identity = randomUUID();
           let isProven = false;
           const issue = async (request: string) => {
@@ -74,7 +74,7 @@ export function createHostInviter(
               },
             );
             if (certificate !== null) return describeCertificate(identity, certificate);
-            await pause(ASK_INTERVAL_MS);
+            await pause(ASK_INTERVAL_MS, undefined, { ref: !isBackground });
           }
           throw new OperatorError('no host joined within 15 minutes: run the command again for a new code');
         },

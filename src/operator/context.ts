@@ -1,13 +1,13 @@
 /** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
+import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
-import type { BackendCertificateRow } from '../store/inventory/backends.ts';
 import type { Output, Terminal } from './format/output.ts';
 
 export type { Terminal };
@@ -35,18 +35,6 @@ export interface OpenService {
   readonly inviter?: HostInviter;
   /** Null in a sandbox. */
   readonly coins: CoinContext | null;
-}
-
-/** Lets a machine join as a host. */
-export interface HostInviter {
-  create(): Promise<{
-    /** For one host, until this command ends. */
-    readonly code: string;
-    /** Fingerprint of the control plane's authority. */
-    readonly controlPlane: string;
-    /** Gives the host with the code its certificate, and returns it. Throws when the code is too old. */
-    waitForHost(host: { readonly name: string; readonly address: string }): Promise<BackendCertificateRow>;
-  }>;
 }
 
 /** Access to real coins outside the service itself. */

@@ -8,6 +8,7 @@ import {
   recordMachinePower,
   recordWipe,
 } from '../domain/inventory/manual-machines.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
@@ -64,7 +65,10 @@ function addFulfill(dedicated: Command, { resources, terminal }: OperatorContext
     .action(async (machine: string, { sshKey, ...options }: FulfillOptions) => {
       const { service } = await resources.service();
       const sale: ManualSale = { machine, ...options, sshKeys: sshKey };
-      const sold = await fulfillSale(service, sale);
+      const target = { kind: 'machine', name: machine } as const;
+      const sold = await recordCommandOn(service, 'machines.fulfill', target, () =>
+        fulfillSale(service, sale),
+      );
       const term = formatCount(options.months, 'month');
       const price = `${formatCents(sold.server.price_cents_cycle)} USD for ${term}`;
       terminal.out(`${machine} is sold: ${price}; the balance is ${formatCents(sold.balanceAfterCents)} USD`);
@@ -106,7 +110,12 @@ function addPowerRecord(dedicated: Command, { resources, terminal }: OperatorCon
       .description(`Record that you powered a sold machine ${power}`)
       .action(async (machine: string) => {
         const { service } = await resources.service();
-        const { changed, pendingAction, serverStatus } = await recordMachinePower(service, machine, power);
+        const { changed, pendingAction, serverStatus } = await recordCommandOn(
+          service,
+          'machines.record_power',
+          { kind: 'machine', name: machine },
+          () => recordMachinePower(service, machine, power),
+        );
         const remaining =
           pendingAction === null ? '' : `; its server is ${serverStatus}: ${pendingAction} again`;
         terminal.out(`${machine} is ${power}${changed ? '' : ' (unchanged)'}${remaining}`);
@@ -152,8 +161,10 @@ async function wipe(
     if (!terminal.ask) throw new OperatorError('nothing was changed: pass --yes to confirm');
     if (!(await terminal.ask(question))) return terminal.out('nothing was changed');
   }
-  if (method === undefined) await putBackOnSale(service, machine);
-  else await recordWipe(service, machine, method);
+  const operation = method === undefined ? 'machines.put_on_sale' : 'machines.record_wipe';
+  await recordCommandOn(service, operation, { kind: 'machine', name: machine }, () =>
+    method === undefined ? putBackOnSale(service, machine) : recordWipe(service, machine, method),
+  );
   terminal.out(
     method === undefined
       ? `${machine} is free`

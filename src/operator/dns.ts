@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { checkReverseDns } from '../domain/dns/check.ts';
 import { type BlockZone, createMissingZones, listBlockZones, publishAllNames } from '../domain/dns/zones.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { DnsError } from '../ports/dns.ts';
 import type { OperatorContext } from './context.ts';
@@ -45,7 +46,8 @@ export function addDns(program: Command, { resources, terminal }: OperatorContex
     .description('Publish every name again, for example on a new name server')
     .action(async () => {
       const { service } = await resources.service();
-      const count = await publishAllNames(service);
+      const act = { operation: 'dns.publish', target: null } as const;
+      const count = await recordCommand(service, act, () => publishAllNames(service));
       terminal.out(`publishing the names of ${formatCount(count, 'server')}`);
     });
 }

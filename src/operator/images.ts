@@ -1,11 +1,14 @@
-/** `images import`, `images list`. */
+/** `images import`, `images list`, `images custom`. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { getBaseImages, type ImportedBaseImage, importBaseImage } from '../domain/images/base-images.ts';
 import { readDistribution } from '../domain/images/distribute.ts';
+import { type CustomImageQuery, listCustomImageObjects } from '../domain/staff/images.ts';
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { OperatorContext } from './context.ts';
+import { formatMoreHint } from './format/table.ts';
+import { parsePositiveInt } from './options.ts';
 
 interface ImportOptions {
   readonly image?: string;
@@ -18,6 +21,8 @@ const ONE_PURPOSE = 'pass either --image <name> or --rescue';
 
 /** Characters of a checksum in a table: enough to tell images apart. */
 const SHOWN_CHARS = 12;
+const LIMIT = 100;
+const GIB = 1024 ** 3;
 
 export function addImages(program: Command, { resources, terminal }: OperatorContext): void {
   const images = program.command('images').description('Manage the disks of the official images');
@@ -60,6 +65,25 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
       const heading = ['image', 'id', 'sha256', 'disk_gb', 'on hosts', ''];
       terminal.table(heading, [...rows, ['rescue', '', ...rescueRow]]);
       for (const { image, host, progress } of unfinished) terminal.out(`${image} to ${host}: ${progress}`);
+    });
+  addCustomImages(images, { resources, terminal });
+}
+
+function addCustomImages(images: Command, { resources, terminal }: OperatorContext): void {
+  images
+    .command('custom')
+    .option('--customer <email>', 'Only images of this customer')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description('List the images of customers, newest first')
+    .action(async (query: CustomImageQuery) => {
+      const { service } = await resources.service();
+      const found = await listCustomImageObjects(service, query);
+      const rows = found.images.map((row) => [
+        ...[row.id, row.name, row.customer, `${(row.size_bytes / GIB).toFixed(2)} GiB`],
+        String(row.servers),
+      ]);
+      terminal.table(['image', 'name', 'customer', 'size', 'servers'], rows);
+      if (found.hasMore) terminal.err(formatMoreHint(rows.length, 'image'));
     });
 }
 

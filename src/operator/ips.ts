@@ -1,9 +1,11 @@
-/** `ips add`, `ips block`, `ips unblock`, `ips list`. */
+/** `ips add`, `ips block`, `ips unblock`, `ips show`, `ips list`. */
 import type { Command } from 'commander';
 import { addBlock, blockAddresses } from '../domain/inventory/blocks.ts';
+import { readAddress } from '../domain/staff/addresses.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
 import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
-import { addList, formatCount } from './format/table.ts';
+import { addList, formatCount, formatFacts } from './format/table.ts';
 
 interface BlockOptions {
   readonly region: string;
@@ -22,7 +24,9 @@ export function addIps(program: Command, context: OperatorContext): void {
     .description('Add a block; a server gets one /64 of an IPv6 block, up to 65,536 per block')
     .action(async ({ region, block, gateway }: BlockOptions) => {
       const { service } = await resources.service();
-      const added = await addBlock(service, { regionId: region, block, gateway: gateway ?? null });
+      const added = await recordCommand(service, { operation: 'addresses.add', target: null }, () =>
+        addBlock(service, { regionId: region, block, gateway: gateway ?? null }),
+      );
       const addedText = block.includes(':')
         ? formatCount(added, '/64')
         : formatCount(added, 'address', 'addresses');
@@ -38,12 +42,16 @@ export function addIps(program: Command, context: OperatorContext): void {
       .description(blocked ? 'Stop assigning these addresses' : 'Return these addresses to the pool')
       .action(async (range: string) => {
         const { service } = await resources.service();
-        const { changed, assigned } = await blockAddresses(service, range, blocked);
+        const act = { operation: blocked ? 'addresses.block' : 'addresses.unblock', target: null } as const;
+        const { changed, assigned } = await recordCommand(service, act, () =>
+          blockAddresses(service, range, blocked),
+        );
         const held = formatCount(assigned, 'server');
         const note = blocked && assigned > 0 ? `; ${held} keeps its current address until deleted` : '';
         terminal.out(`${formatCount(changed, 'address', 'addresses')} ${verb}ed${note}`);
       });
   }
+  addShow(ips, context);
   addList(ips, context, {
     about: 'List the pool by region',
     heading: ['region', 'family', 'free', 'assigned', 'released', 'blocked'],
@@ -54,4 +62,27 @@ export function addIps(program: Command, context: OperatorContext): void {
         ...[row.free, row.held, row.resting, row.blocked].map(String),
       ]),
   });
+}
+
+function addShow(ips: Command, { resources, terminal }: OperatorContext): void {
+  ips
+    .command('show')
+    .argument('<address>')
+    .description('Show who has an address')
+    .action(async (address: string) => {
+      const { service } = await resources.service();
+      const found = await readAddress(service, address);
+      const facts = formatFacts([
+        ['state', `${found.state}${found.blocked && found.state === 'assigned' ? ', blocked' : ''}`],
+        ['server', found.server],
+        ['customer', found.customer],
+        ['names', found.names.join(' ') || null],
+        ['region', found.region],
+        ['block', found.block],
+        ['gateway', found.gateway],
+        ['available from', found.free_from],
+        ['kept for', found.held_by_host],
+      ]);
+      for (const line of facts) terminal.out(line);
+    });
 }

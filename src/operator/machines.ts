@@ -1,6 +1,9 @@
-/** `machines add`, `machines list`. */
+/** `machines add`, `machines remove`, `machines list`. */
 import type { Command } from 'commander';
 import { addMachines as addToStock } from '../domain/inventory/hosts.ts';
+import { removeMachine } from '../domain/inventory/manual-machines.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
 import { countMachines } from '../store/inventory/hosts.ts';
 import type { OperatorContext } from './context.ts';
 import { addList, formatCount } from './format/table.ts';
@@ -16,8 +19,21 @@ export function addMachines(program: Command, context: OperatorContext): void {
     .description('Add machines to the stock')
     .action(async (names: string[], { region, plan }: { region: string; plan: string }) => {
       const { service, register } = await resources.service();
-      await addToStock(service, { names, regionId: region, planId: plan }, register);
+      await recordCommand(service, { operation: 'machines.add', target: names[0] ?? null }, () =>
+        addToStock(service, { names, regionId: region, planId: plan }, register),
+      );
       terminal.out(`${formatCount(names.length, 'machine')} added: plan ${plan} in ${region}`);
+    });
+  machines
+    .command('remove')
+    .argument('<name>')
+    .description('Remove a machine that is not sold from the stock')
+    .action(async (name: string) => {
+      const { service } = await resources.service();
+      await recordCommandOn(service, 'machines.remove', { kind: 'machine', name }, () =>
+        removeMachine(service, name),
+      );
+      terminal.out(`${name} is removed`);
     });
   addList(machines, context, {
     about: 'List the stock by region and plan',

@@ -27,7 +27,8 @@ import { addPrices } from './money/prices.ts';
 import { addRecover } from './money/recover.ts';
 import { addTopups } from './money/topups.ts';
 import { addPolicy } from './policy.ts';
-import { addServers } from './servers.ts';
+import { addOperations } from './servers/operations.ts';
+import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
@@ -49,6 +50,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDns,
   addCustomers,
   addServers,
+  addOperations,
   addDedicated,
   addTopups,
   addDeposits,

@@ -68,6 +68,8 @@ export const ACTIONS = [
   'server.move',
   // With its host.
   'server.lose',
+  // By the operator.
+  'server.open_console',
   'server.allow_mail',
   'server.block_mail',
   'image.create',
@@ -132,6 +134,7 @@ export const ACTIONS = [
   'host.lose',
   'host.fence',
   'machine.add',
+  'machine.remove',
   'machine.fulfil',
   'machine.wipe',
   'machine.free',

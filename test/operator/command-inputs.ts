@@ -21,6 +21,8 @@ export function poolFile(): string {
   return file;
 }
 
+export const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
+
 export function serviceFor(argv: readonly string[], service: Service): Service {
   if (argv.join(' ').startsWith('hosts invite')) return withRealMachines(service);
   return argv[0] === 'dedicated' ? withoutDedicated(service) : service;

@@ -31,6 +31,8 @@ const COMMANDS: Readonly<Record<OperationKind, ActionCommand>> = {
   set_boot: 'server.set_boot',
 };
 
+export const OPERATION_KINDS = Object.keys(COMMANDS) as readonly OperationKind[];
+
 export function commandOf(kind: OperationKind): ActionCommand {
   return COMMANDS[kind];
 }
@@ -39,7 +41,7 @@ export type ServerIds = Pick<ServerRow, 'id' | 'customer_id'>;
 
 export interface NewOperation
   extends Pick<OperationRow, 'id' | 'kind' | 'step'>,
-    Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id'>> {
+    Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id' | 'placed_at'>> {
   /** Whose request started it. Omitted: the service did. */
   readonly actor?: Pick<Actor, 'requestId'> | undefined;
   readonly now: Date;

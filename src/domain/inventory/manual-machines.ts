@@ -7,6 +7,7 @@ import { OperatorError, requireLine } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { findTransition, MACHINE_TRANSITIONS, type MachineState } from '../../spec/states.ts';
 import {
+  deleteMachine,
   listMachines,
   lockMachine,
   type MachineRow,
@@ -114,6 +115,21 @@ export async function recordWipe(service: Deps, name: string, method: string): P
 /** Puts the machine back on sale. Fails unless it is `tested`. */
 export async function putBackOnSale(service: Deps, name: string): Promise<void> {
   await advanceMachine(service, name, 'free');
+}
+
+/** Takes a machine out of the stock. Fails while it is sold, or has data of a customer. */
+export async function removeMachine(
+  { db, clock }: Pick<Service, 'db' | 'clock'>,
+  name: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const machine = await requireMachine(tx, name);
+    if (machine.state === 'sold') throw new OperatorError(`${name} is sold`);
+    if (machine.state === 'wiping') throw new OperatorError(`${name} ${NOT_FREE_REASONS.wiping}`);
+    await deleteMachine(tx, machine.id);
+    const now = clock.now();
+    await recordAudit(tx, { actor: systemActor(now), action: 'machine.remove', resource: name }, now);
+  });
 }
 
 const STEPS = {

@@ -1,8 +1,15 @@
 /** Hosts as staff read them: how full they are, and how they were last seen. */
 import { fail } from '../../kernel/fail.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import { listMoves } from '../../store/servers/moves.ts';
 import type { Service } from '../context.ts';
+import { describeHost } from '../health/hosts.ts';
+import { describeMove } from '../servers/moves/describe.ts';
+import { listServersForOperator } from '../servers/operator/find.ts';
+import { toServerObject } from './objects.ts';
+import type { ServerObject } from './servers.ts';
 
 export type HostObject = ReturnType<typeof toHostObject>;
 
@@ -14,6 +21,47 @@ export async function listHostObjects({ db }: Pick<Service, 'db'>): Promise<Host
 export async function readHostObject({ db }: Pick<Service, 'db'>, name: string): Promise<HostObject> {
   const [row] = await listSeenHosts(db, name);
   return toHostObject(row ?? fail('not_found', {}, 'No host has this name.'));
+}
+
+export interface StaffHost extends HostObject {
+  readonly findings: readonly { readonly level: string; readonly message: string }[];
+  readonly contents: readonly ServerObject[];
+  /** To and from it. */
+  readonly moving: readonly {
+    /** Of a server, volume, or snapshot. */
+    readonly id: string;
+    readonly kind: string;
+    readonly from: string;
+    readonly to: string | null;
+    readonly state: string;
+    readonly attempts: number;
+    readonly last_fault: string | null;
+  }[];
+}
+
+const CONTENTS_MAX = 200;
+
+/** A host with the servers on it. Fails with `not_found`. */
+export async function readHostForStaff(service: Pick<Service, 'db'>, name: string): Promise<StaffHost> {
+  const { db } = service;
+  const [row] = await listSeenHosts(db, name);
+  if (row === undefined) fail('not_found', {}, 'No host has this name.');
+  const { servers } = await listServersForOperator(service, { host: name, limit: CONTENTS_MAX });
+  const moves = await listMoves(db, { host: name, limit: CONTENTS_MAX });
+  return {
+    ...toHostObject(row),
+    findings: describeHost(row),
+    contents: servers.map(toServerObject),
+    moving: moves.map((move) => ({
+      id: formatId(move.kind, move.server_id),
+      kind: move.kind,
+      from: move.from_name,
+      to: move.to_name,
+      state: describeMove(move),
+      attempts: move.attempts,
+      last_fault: move.last_fault,
+    })),
+  };
 }
 
 function toHostObject(row: SeenHostRow) {
@@ -44,6 +92,7 @@ function toHostObject(row: SeenHostRow) {
     seen_at: row.seen_at && formatRfc3339(row.seen_at),
     away_since: row.away_since && formatRfc3339(row.away_since),
     lost_at: row.lost_at && formatRfc3339(row.lost_at),
+    fenced_at: row.fenced_at && formatRfc3339(row.fenced_at),
   };
 }
 

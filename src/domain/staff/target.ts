@@ -4,6 +4,7 @@ import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
+import { findMachine } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
 import { findServerForOperator } from '../servers/operator/find.ts';
@@ -12,7 +13,15 @@ import { readHostObject } from './hosts.ts';
 import { readStaff } from './people.ts';
 import { recordCommand } from './perform.ts';
 
-export type TargetKind = 'customer' | 'server' | 'topup' | 'host' | 'coin' | 'staff' | 'staffToken';
+export type TargetKind =
+  | 'customer'
+  | 'server'
+  | 'topup'
+  | 'host'
+  | 'machine'
+  | 'coin'
+  | 'staff'
+  | 'staffToken';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -22,6 +31,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   topup: async (service, name) => formatId('topup', (await findTopupForOperator(service, name)).topup.id),
   host: async (service, name) => (await readHostObject(service, name)).id,
   coin: async (_service, name) => (isCoinCode(name) ? name : fail('not_found')),
+  machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
 };

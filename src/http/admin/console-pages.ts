@@ -8,18 +8,27 @@ import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
-import { SERVER_PAGES } from './pages/servers.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { type Room, roomFiles, roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
 import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
 import { TOPUPS_ROOM } from './rooms/money/topups.ts';
+import { OPERATIONS_ROOM } from './rooms/operations.ts';
+import { SERVERS_ROOM } from './rooms/servers.ts';
+import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
 
 /** Each room has items of its own type. */
 const ROOMS = [
+  SERVERS_ROOM,
+  OPERATIONS_ROOM,
   HOSTS_ROOM,
+  MACHINES_ROOM,
+  IMAGES_ROOM,
+  CUSTOM_IMAGES_ROOM,
+  ADDRESSES_ROOM,
   TOPUPS_ROOM,
   DEPOSITS_ROOM,
   COINS_ROOM,
@@ -35,7 +44,6 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   OVERVIEW_PAGE,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
-  ...SERVER_PAGES,
   ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,

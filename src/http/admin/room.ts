@@ -12,7 +12,7 @@ import {
   type Shown,
 } from '../../panel/staff/room.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
-import { field } from '../form.ts';
+import { type Form, field } from '../form.ts';
 import { downloadList } from './download.ts';
 import {
   type ConsoleContext,
@@ -23,7 +23,7 @@ import {
   csvFile,
   type PageIds,
 } from './page.ts';
-import { readFiltered } from './pages/lists.ts';
+import { type ListAnswer, readFiltered } from './pages/lists.ts';
 import { adminRouteOf } from './routes.ts';
 import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
 
@@ -56,6 +56,11 @@ export interface Room<Item> {
   readonly intro?: string;
   readonly list: StaffOperation;
   readonly columns: readonly Shown<Item>[];
+  /** The label of a field that finds by anything: the query `search` of `list`. */
+  readonly search?: string;
+  /** A field that finds something else, which the same page then shows. */
+  readonly lookup?: RoomLookup;
+  readonly links?: readonly (readonly [name: string, path: string])[];
   /** Of the query of `list`. The choices of an enumeration follow its schema. */
   readonly filters?: readonly (readonly [name: string, label: string])[];
   /** The list is also a file: the path with `.csv`. */
@@ -65,6 +70,15 @@ export interface Room<Item> {
   readonly creates?: readonly RoomAct<undefined>[];
   /** The page of one resource; undefined: the list shows all of it. */
   readonly item?: RoomItem<Item>;
+}
+
+export interface RoomLookup {
+  readonly label: string;
+  /** The query of the operation. It is in no URL of a page: it may be an IP address. */
+  readonly name: string;
+  readonly operation: StaffOperation;
+  /** Of the answer, as text. */
+  readonly details: readonly Shown<Readonly<Record<string, string>>>[];
 }
 
 export interface RoomItem<Item> {
@@ -90,7 +104,11 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     path: room.path,
     access: 'staff',
     render: (context) => renderList(room, context),
-    forms: formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+    forms: {
+      ...formsOf(creates, (answer) => ({ to: newItemPath(room, answer) })),
+      ...(room.lookup && { lookup: lookupForm(room.lookup) }),
+      ...(room.search !== undefined && { search: { run: ({ read }, form) => find(room, read, form) } }),
+    },
   };
   if (!item) return [list];
   const one: ConsolePage = {
@@ -111,6 +129,31 @@ export function roomFiles<Item>(room: Room<Item>): readonly ConsoleFile[] {
 
 function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {
   return room.item ? roomItemPath(room, room.item.id(answer as Item)) : room.path;
+}
+
+function lookupForm({ name, operation }: RoomLookup): ConsoleForm {
+  return {
+    run: async ({ read }, form) => {
+      const answer = await read<object>(operation, {}, { [name]: field(form, name).trim() });
+      const given = Object.entries(answer).filter(([, value]) => value !== null);
+      return { shown: Object.fromEntries(given.map(([key, value]) => [key, String(value)])) };
+    },
+  };
+}
+
+/** Leads to the only match, or to the list of them. An IP address has one at most, so no URL has one. */
+async function find<Item>(
+  room: Room<Item>,
+  read: ConsoleContext['read'],
+  form: Form,
+): Promise<ConsoleResult> {
+  const search = field(form, 'search').trim();
+  if (search === '') return { to: room.path };
+  const { data } = await read<ListAnswer<Item>>(room.list, {}, { search, limit: '2' });
+  const [found, another] = data;
+  if (found === undefined) return { to: room.path, notice: 'nothing_found' };
+  if (another === undefined && room.item) return { to: roomItemPath(room, room.item.id(found)) };
+  return { to: `${room.path}?${new URLSearchParams({ search })}` };
 }
 
 type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
@@ -139,11 +182,18 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
     value: field(query, name).trim(),
     choices: choicesOf(adminRouteOf(room.list).query?.properties[name]),
   }));
-  const filter = Object.fromEntries(filters.map(({ name, value }) => [name, value]));
+  const search = room.search === undefined ? undefined : field(query, 'search').trim();
+  const filter = {
+    ...Object.fromEntries(filters.map(({ name, value }) => [name, value])),
+    ...(search !== undefined && { search }),
+  };
   const { data, next } = await readFiltered<Item & { id: string }>(context, room.list, filter, room.path);
   return roomListView<Item>({
     ...{ title: room.title, many: room.many, section: room.section, path: room.path, intro: room.intro },
-    ...{ filters, columns: room.columns, items: data, next, forms },
+    ...{ filters, columns: room.columns, items: data, next, forms, lookup: room.lookup },
+    ...{ links: room.links ?? [], shown: room.lookup ? null : context.shown },
+    found: room.lookup ? context.shown : null,
+    search: room.search === undefined ? undefined : { label: room.search, value: search ?? '' },
     download: room.hasDownload ? `${room.path}.csv?${new URLSearchParams(filter)}` : null,
     isSlow: room.isSlow ?? false,
     acts: shownActs(room.creates ?? [], undefined, context),
@@ -155,6 +205,7 @@ async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: 
   return roomItemView<Item>({
     ...{ title: row.title(item), section: room.section, parent: [room.title, room.path], item },
     ...{ state: row.state, details: row.details, tables: row.tables ?? [], forms: context.forms },
+    shown: context.shown,
     links: row.links?.(item) ?? [],
     acts: shownActs(row.acts ?? [], item, context),
   });

@@ -1,6 +1,8 @@
 /** The description of an operation of staff over HTTP. The endpoint and the console's forms both run it. */
 import type { Static, TObject, TProperties } from 'typebox';
 import type { Service } from '../../domain/context.ts';
+import type { RegisterHosts } from '../../domain/inventory/hosts.ts';
+import type { HostInviter } from '../../domain/inventory/invite-host.ts';
 import type { AttemptCounter } from '../../domain/sessions/attempts.ts';
 import type { CarryOut } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
@@ -8,9 +10,18 @@ import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { SiteSettings } from '../settings.ts';
 import type { PathParams } from '../v1/route.ts';
 
+/** How this process reaches machines that become hosts. */
+export interface HostAccess {
+  readonly register: RegisterHosts;
+  readonly inviter: HostInviter;
+  /** Ends a simulated host. Absent where hosts are real. */
+  readonly endSimulatedHost?: (name: string) => Promise<void>;
+}
+
 /** The dependencies of the operator's listener. */
 export interface AdminEdge {
   readonly service: Service;
+  readonly hosts: HostAccess;
   readonly attempts: AttemptCounter;
   /** Runs an act that a second person approved. */
   readonly carryOut: CarryOut;
@@ -26,6 +37,7 @@ export interface AdminEdge {
 export interface AdminCall<Query = unknown, Body = unknown, Params extends object = object>
   extends Pick<AdminEdge, 'service' | 'carryOut'> {
   readonly actor: StaffActor;
+  readonly hosts: HostAccess;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -46,7 +58,14 @@ export interface AdminRoute extends RouteDefinition {
   readonly body?: TObject;
   /** Refuses input that must not be stored while the act waits for a second person. */
   readonly checkHeld?: (call: Pick<AdminCall, 'params' | 'body'>) => void;
+  /** Fields of the body that the staff log leaves out, such as IP addresses and secrets. */
+  readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
+}
+
+/** The input for the staff log. */
+export function loggedDetails({ unlogged = [] }: AdminRoute, details: object): object {
+  return Object.fromEntries(Object.entries(details).filter(([name]) => !unlogged.includes(name)));
 }
 
 type Read<Schema extends TObject | undefined> = Schema extends TObject
@@ -66,6 +85,7 @@ export function adminRoute<
     readonly checkHeld?: (
       call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'params' | 'body'>,
     ) => void;
+    readonly unlogged?: readonly (keyof Read<Body> & string)[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },
 ): AdminRoute {

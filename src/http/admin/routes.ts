@@ -5,16 +5,22 @@ import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { MACHINE_ROUTES } from './routes/machines.ts';
+import { OPERATION_ROUTES } from './routes/operations.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
+import { STOCK_ROUTES } from './routes/stock.ts';
 import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...SERVER_ROUTES,
+  ...OPERATION_ROUTES,
   ...HOST_ROUTES,
+  ...MACHINE_ROUTES,
+  ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...COIN_ROUTES,
   ...STAFF_ROUTES,

@@ -10,7 +10,7 @@ import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
 import { runWithCode } from './limit-sign-in.ts';
-import type { AdminEdge, AdminRoute } from './route.ts';
+import { type AdminEdge, type AdminRoute, loggedDetails } from './route.ts';
 
 export interface AdminInput {
   readonly params: Readonly<Record<string, string>>;
@@ -50,9 +50,11 @@ function prepare(route: AdminRoute): Prepared {
 const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
+  operations: 'server',
   topups: 'topup',
   hosts: 'host',
   coins: 'coin',
+  machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
 };
@@ -69,22 +71,21 @@ async function findTarget(
 
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
-  edge: AdminEdge,
+  edge: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut' | 'attempts'>,
   route: AdminRoute,
   actor: StaffActor,
   input: AdminInput,
 ): Promise<object | undefined> {
-  const { service, carryOut } = edge;
+  const { service, hosts, carryOut } = edge;
   const { readQuery, checkBody } = prepare(route);
   const query = readQuery(input.query);
   const sent = input.body ?? {};
   if (typeof sent !== 'object') throw new InvalidRequest([], 'The body must be a JSON object.');
-  // A one-time code is a secret, and a private key may be pasted in place of addresses.
-  const { reason, code: _code, addresses: _addresses, ...details } = sent as Record<string, unknown>;
+  const { reason, code: _, ...rest } = sent as { readonly reason?: unknown; readonly code?: unknown };
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
-    details,
+    details: loggedDetails(route, rest),
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
@@ -95,7 +96,7 @@ export async function runAdmin(
   };
   const run = async () => {
     check();
-    return await route.run({ service, carryOut, actor, params, query, body: sent });
+    return await route.run({ service, hosts, carryOut, actor, params, query, body: sent });
   };
   const hold = async () => {
     check();

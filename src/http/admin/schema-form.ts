@@ -9,8 +9,10 @@ import { bodySchema } from './run.ts';
 interface FieldSchema extends TSchema {
   readonly type?: string;
   readonly enum?: readonly string[];
+  readonly const?: string;
   readonly title?: string;
   readonly description?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: string;
 }
@@ -46,13 +48,13 @@ export function fieldsOf(
 
 /** The values of an enumeration; null for other schemas. */
 export function choicesOf(schema: FieldSchema | undefined): readonly string[] | null {
-  return schema?.enum ?? null;
+  return schema?.enum ?? (typeof schema?.const === 'string' ? [schema.const] : null);
 }
 
 function kindOf(schema: FieldSchema): RoomField['kind'] {
   if (schema.enum) return 'choice';
   if (schema.type === 'boolean') return 'tick';
-  if (schema.type === 'integer') return 'number';
+  if (schema.type === 'integer' || schema.type === 'number') return 'number';
   return (schema.maxLength ?? 0) > LONG_CHARS ? 'long' : 'text';
 }
 
@@ -62,19 +64,23 @@ function labelOf(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 
-/** Reads the fields as the schema has them. An empty optional field is left out. */
+/** Reads the fields as the schema has them. An empty optional field is left out, unless `minLength` is 0. */
 export function readBody(operation: StaffOperation, form: Form): object {
   const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
   const body: Record<string, unknown> = {};
-  for (const [name, { type }] of schemaOf(operation)) {
+  for (const [name, { type, minLength }] of schemaOf(operation)) {
     const text = field(form, name);
     if (type === 'boolean') body[name] = form.has(name);
-    else if (text !== '' || required.has(name)) body[name] = type === 'integer' ? toInteger(text) : text;
+    else if (text !== '' || required.has(name) || (minLength === 0 && form.has(name)))
+      body[name] = readValue(type, text);
   }
   return body;
 }
 
-/** Text that is no integer stays text, which the schema refuses. */
-function toInteger(text: string): number | string {
-  return /^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : text;
+/** Text that is no number stays text, which the schema refuses. */
+function readValue(type: string | undefined, text: string): number | string {
+  const isNumber =
+    (type === 'integer' && /^\s*-?\d{1,15}\s*$/.test(text)) ||
+    (type === 'number' && /^\s*-?\d{1,12}(?:\.\d{1,8})?\s*$/.test(text));
+  return isNumber ? Number(text) : text;
 }

@@ -38,7 +38,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export function buildAdminServer(options: AdminOptions): FastifyInstance {
   const { requestLog, metrics, timeouts, trustedProxies, ...given } = options;
   const attempts = new SharedAttempts(given.service);
-  const edge: AdminEdge = { ...given, attempts, carryOut: createCarryOut(given.service) };
+  const edge: AdminEdge = { ...given, attempts, carryOut: createCarryOut(given.service, given.hosts) };
   const { service, settings } = edge;
   const log = requestLog ?? service.log;
   const app = fastify({

@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { addHost, drainHost, type HostSize, resizeHost } from '../../domain/inventory/hosts.ts';
 import { removeHost, revokeHost } from '../../domain/inventory/remote-hosts.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { OperatorContext } from '../context.ts';
 import { parseConcurrency, parsePositiveInt } from '../options.ts';
@@ -34,7 +36,9 @@ export function addHosts(program: Command, context: OperatorContext): void {
     const { service, register } = await resources.service();
     const { region: regionId, cpu, ramMb, diskGb } = options;
     const host = { name, regionId, cpu, ramMb, diskGb, ...readPlacement(options) };
-    await addHost(service, host, register);
+    await recordCommand(service, { operation: 'hosts.add', target: name }, () =>
+      addHost(service, host, register),
+    );
     terminal.out(`host ${name} accepts servers in ${regionId}`);
   });
   addInvite(hosts, context);
@@ -49,7 +53,12 @@ export function addHosts(program: Command, context: OperatorContext): void {
       if (Object.keys(size).length === 0)
         throw new OperatorError('pass at least one of --cpu, --ram-mb, and --disk-gb');
       const { service } = await resources.service();
-      const { cpu, ramMb, diskGb } = await resizeHost(service, name, size);
+      const { cpu, ramMb, diskGb } = await recordCommandOn(
+        service,
+        'hosts.resize',
+        { kind: 'host', name },
+        () => resizeHost(service, name, size),
+      );
       terminal.out(`host ${name} has ${cpu} cores, ${ramMb} MiB and ${diskGb} GiB for servers`);
     });
   addSetPlacement(hosts, context);
@@ -80,8 +89,11 @@ function addDrain(hosts: Command, { resources, terminal }: OperatorContext): voi
     .description('Place no new servers on a host')
     .action(async (name: string, { move = false, concurrency, wait }: DrainOptions) => {
       const { service } = await resources.service();
+      const target = { kind: 'host', name } as const;
       if (move) return await moveEverythingAway(service, terminal, name, { atOnce: concurrency, wait });
-      const changed = await drainHost(service, name, true);
+      const changed = await recordCommandOn(service, 'hosts.drain', target, () =>
+        drainHost(service, name, true),
+      );
       terminal.out(`host ${name} is drained and accepts no new servers${changed ? '' : ' (unchanged)'}`);
     });
 }
@@ -93,7 +105,10 @@ function addStates(hosts: Command, { resources, terminal }: OperatorContext): vo
     .description('Place servers on a host again')
     .action(async (name: string) => {
       const { service } = await resources.service();
-      const changed = await drainHost(service, name, false);
+      const target = { kind: 'host', name } as const;
+      const changed = await recordCommandOn(service, 'hosts.undrain', target, () =>
+        drainHost(service, name, false),
+      );
       terminal.out(`host ${name} accepts servers${changed ? '' : ' (unchanged)'}`);
     });
   for (const [verb, about, change, state] of [
@@ -106,7 +121,8 @@ function addStates(hosts: Command, { resources, terminal }: OperatorContext): vo
       .description(about)
       .action(async (name: string) => {
         const { service } = await resources.service();
-        await change(service, name);
+        const target = { kind: 'host', name } as const;
+        await recordCommandOn(service, `hosts.${verb}`, target, () => change(service, name));
         terminal.out(`host ${name} ${state}`);
       });
   }

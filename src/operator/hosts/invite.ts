@@ -1,6 +1,7 @@
 /** `hosts invite`: adds a host on another machine. */
 import type { Command } from 'commander';
 import { addInvitedHost, checkInvitation } from '../../domain/inventory/remote-hosts.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { OperatorContext } from '../context.ts';
 import { parsePositiveInt } from '../options.ts';
@@ -33,7 +34,9 @@ export function addInvite(hosts: Command, { resources, terminal }: OperatorConte
     const { code, controlPlane, waitForHost } = await inviter.create();
     terminal.out('On the new machine, run as root within 15 minutes:');
     terminal.out(`  skerryd host join ${name} --control-plane ${controlPlane} --code ${code}`);
-    await addInvitedHost(service, host, await waitForHost(host));
+    await recordCommand(service, { operation: 'hosts.invite', target: name }, async () =>
+      addInvitedHost(service, host, await waitForHost(host)),
+    );
     terminal.out(`host ${name} joined and accepts servers in ${regionId}`);
   });
 }

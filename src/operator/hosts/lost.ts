@@ -1,6 +1,7 @@
 /** `hosts lost` and `hosts fenced`: a host that does not come back. */
 import type { Command } from 'commander';
 import { describeLoss, fenceHost, loseHost } from '../../domain/inventory/lost-hosts.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { LostServers } from '../../spec/states.ts';
 import type { HostContents } from '../../store/inventory/lost-hosts.ts';
@@ -31,7 +32,9 @@ export function addLost(hosts: Command, context: OperatorContext): void {
     .description('Confirm that a lost host is off or disconnected for good, and release its addresses')
     .action(async (name: string) => {
       const { service } = await resources.service();
-      const released = await fenceHost(service, name);
+      const released = await recordCommandOn(service, 'hosts.fence', { kind: 'host', name }, () =>
+        fenceHost(service, name),
+      );
       const rest = formatCount(service.settings.addressRestDays, 'day');
       const count = formatCount(released, 'address', 'addresses');
       terminal.out(`host ${name} is fenced; ${count} will be available in ${rest}`);
@@ -49,8 +52,10 @@ async function lose({ resources, terminal }: OperatorContext, name: string, opti
     const question = `Give up ${name} for good? The data on its disks is lost.`;
     if (!(await terminal.ask(question))) return terminal.out('nothing was changed');
   }
-  await endSimulatedHost?.(name);
-  await loseHost(service, name, servers);
+  await recordCommandOn(service, 'hosts.lose', { kind: 'host', name }, async () => {
+    await endSimulatedHost?.(name);
+    await loseHost(service, name, servers);
+  });
   terminal.out(`host ${name} is lost; see skerryd status for what is left to do`);
   if (contents.fenced_at === null)
     terminal.out(

@@ -1,9 +1,10 @@
-/** `hosts moves`, `servers move`, and what `hosts drain --move` prints while it waits. */
+/** `hosts moves`, and what `hosts drain --move` prints while it waits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import { describeMove } from '../../domain/servers/moves/describe.ts';
-import { moveEverythingOff, moveServer } from '../../domain/servers/moves/queue.ts';
+import { moveEverythingOff } from '../../domain/servers/moves/queue.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { countContents } from '../../store/inventory/placement.ts';
 import { listMoves, type MoveRow } from '../../store/servers/moves.ts';
@@ -26,19 +27,6 @@ export function addHostMoves(hosts: Command, { resources, terminal }: OperatorCo
     });
 }
 
-export function addServerMove(servers: Command, { resources, terminal }: OperatorContext): void {
-  servers
-    .command('move')
-    .argument('<id>', 'srv_…')
-    .option('--to <host>', 'Only to this host of its region')
-    .description('Move a server to another host; it keeps running')
-    .action(async (id: string, { to }: { readonly to?: string }) => {
-      const { service } = await resources.service();
-      await moveServer(service, id, to ?? null);
-      terminal.out(`${id} is queued: see skerryd hosts moves`);
-    });
-}
-
 /** Moves everything off a host, and waits. Interrupted, the moves continue. */
 export async function moveEverythingAway(
   service: Service,
@@ -46,7 +34,9 @@ export async function moveEverythingAway(
   name: string,
   options: { readonly atOnce: number; readonly wait: boolean },
 ): Promise<void> {
-  await moveEverythingOff(service, name, options.atOnce);
+  await recordCommandOn(service, 'hosts.move_all', { kind: 'host', name }, () =>
+    moveEverythingOff(service, name, options.atOnce),
+  );
   let shown = await readMoves(service, name);
   const count = formatContents(await countContents(service.db, name)) || 'nothing';
   out(`host ${name} is drained; ${count} to move, ${options.atOnce} at a time`);

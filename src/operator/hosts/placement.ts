@@ -1,6 +1,7 @@
 /** `hosts set`, and the options of other commands that decide which servers a host takes. */
 import type { Command } from 'commander';
 import { changeHostPlacement, type HostPlacement } from '../../domain/inventory/host-placement.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { OperatorContext } from '../context.ts';
 import { parseReserve } from '../options.ts';
@@ -43,7 +44,12 @@ export function addSetPlacement(hosts: Command, { resources, terminal }: Operato
         );
       }
       const { service } = await resources.service();
-      const { tags, reserveRamMb, reserveDiskGb } = await changeHostPlacement(service, name, change);
+      const { tags, reserveRamMb, reserveDiskGb } = await recordCommandOn(
+        service,
+        'hosts.set',
+        { kind: 'host', name },
+        () => changeHostPlacement(service, name, change),
+      );
       const reserve = formatReserve(reserveRamMb, reserveDiskGb) || 'none';
       terminal.out(`host ${name}: tags ${tags.join(' ') || 'none'}, reserve ${reserve}`);
     });

@@ -14,6 +14,8 @@ const NOTICES = {
   mail_changed: 'The rule for outbound SMTP changed.',
   repeated: 'The form was sent twice, and was done once. See the staff log.',
   not_found: 'No customer was found.',
+  nothing_found: 'Nothing was found.',
+  begun: 'The work began. Reload the page to see how far it is.',
   released: 'The withheld payments were credited.',
   role_changed: 'The role changed. The person signs in again.',
   disabled: 'The person no longer has access.',

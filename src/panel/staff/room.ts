@@ -1,6 +1,6 @@
 /** Pages from a description: a list of resources, one resource, and the forms of the acts on it. */
 import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
-import { Fields, type FormContext } from '../parts/form.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
 import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { part } from '../parts/live.ts';
@@ -19,8 +19,17 @@ import {
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
-/** How a value is written. `short` cuts a long one. `customer` is an email address with a link. */
-export type ValueFormat = 'text' | 'code' | 'short' | 'time' | 'usd' | 'number' | 'state' | 'customer';
+/** How a value is written. `customer` is an email address, with a link, and `meter` a percentage in use. */
+export type ValueFormat =
+  | 'text'
+  | 'code'
+  | 'short'
+  | 'time'
+  | 'usd'
+  | 'number'
+  | 'state'
+  | 'customer'
+  | 'meter';
 
 /** A column, or a line of the details. A value of null is left out. */
 export interface Shown<Item> {
@@ -29,6 +38,8 @@ export interface Shown<Item> {
   readonly as?: ValueFormat;
   /** For `state`. */
   readonly tones?: Readonly<Record<string, Tone>>;
+  /** For `meter`: the same in words. */
+  readonly text?: (item: Item) => string;
   /** The path that the value leads to. */
   readonly link?: (item: Item) => string | null;
 }
@@ -42,7 +53,7 @@ export interface RoomTable<Item, Row = never> {
   readonly empty: string;
 }
 
-/** Hides the type of the rows, so that one list has tables of different rows. */
+/** Forgets the type of the rows, so that a resource can have tables of several kinds. */
 export function tableOf<Item, Row>(rows: RoomTable<Item, Row>): RoomTable<Item> {
   return rows as unknown as RoomTable<Item>;
 }
@@ -71,6 +82,12 @@ export interface RoomForm {
   readonly needsReason: boolean;
 }
 
+/** A field that finds resources by anything. It is sent with POST: the text may be an IP address. */
+export interface RoomSearch {
+  readonly label: string;
+  readonly value: string;
+}
+
 export interface RoomFilter {
   readonly name: string;
   readonly label: string;
@@ -84,8 +101,13 @@ export function shownValue<Item>(shown: Shown<Item>, item: Item): HtmlValue {
   const value = shown.value(item);
   if (value === null || value === undefined || value === '') return null;
   const path = shown.link?.(item) ?? null;
-  const text = formatValue(shown, value);
+  const text = shown.as === 'meter' ? meter(shown, item, Number(value)) : formatValue(shown, value);
   return path === null ? text : html`<a href="${path}">${text}</a>`;
+}
+
+function meter<Item>({ name, text }: Shown<Item>, item: Item, percent: number): Html {
+  const words = text?.(item) ?? `${percent.toFixed(0)}%`;
+  return html`<progress max="100" value="${percent.toFixed(0)}" aria-label="${name}"></progress> ${words}`;
 }
 
 function formatValue<Item>(
@@ -114,12 +136,22 @@ export function roomTable<Item>(
   });
 }
 
+type Found = Readonly<Record<string, string>>;
+
 export function roomListView<Item>(data: {
   readonly title: string;
   readonly many: string;
   readonly section: ConsoleSection;
   readonly path: string;
   readonly intro: string | undefined;
+  readonly search: RoomSearch | undefined;
+  readonly links: readonly (readonly [name: string, path: string])[];
+  readonly lookup:
+    | { readonly label: string; readonly name: string; readonly details: readonly Shown<Found>[] }
+    | undefined;
+  /** Of the lookup. */
+  readonly found: Found | null;
+  readonly shown: Readonly<Record<string, string>> | null;
   readonly filters: readonly RoomFilter[];
   readonly columns: readonly Shown<Item>[];
   readonly items: readonly Item[];
@@ -137,14 +169,18 @@ export function roomListView<Item>(data: {
   const fields = filters.map(({ name, label, value, choices }) =>
     choices === null ? filterField(name, label, value) : filterChoice(name, label, value, choices),
   );
-  const isFiltered = filters.some(({ value }) => value !== '');
+  const isFiltered = data.search?.value || filters.some(({ value }) => value !== '');
   const none = isFiltered ? nothingFound(many) : html`<p>There are no ${many}.</p>`;
   const csv = items.length > 0 && data.download;
   return {
     title: data.title,
     section: data.section,
     ...(!data.isSlow && { updatesEveryS: UPDATES_EVERY_S }),
-    body: html`${data.intro && html`<p>${data.intro}</p>`}
+    body: html`${shownOnce(data.shown)}
+${data.intro && html`<p>${data.intro}</p>`}
+${linkButtons(data.links)}
+${data.search && searchForm(data.forms, 'search', 'search', data.search)}
+${data.lookup && lookupPart(data.forms, data.lookup, data.found)}
 ${filters.length > 0 && filterForm(data.path, fields)}
 ${part(
   'list',
@@ -156,6 +192,36 @@ ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
 }
 
+function searchForm(forms: FormContext, name: string, input: string, { label, value }: RoomSearch): Html {
+  const content = html`${filterField(input, label, value)}<button class="plain">Find</button>`;
+  return form(forms, { name, class: 'filters row' }, content);
+}
+
+function lookupPart(
+  forms: FormContext,
+  { label, name, details }: { label: string; name: string; details: readonly Shown<Found>[] },
+  found: Found | null,
+): Html {
+  return html`${searchForm(forms, 'lookup', name, { label, value: '' })}
+${found && detailList(details.map((row) => [row.name, shownValue(row, found)]))}`;
+}
+
+function linkButtons(links: readonly (readonly [name: string, path: string])[]): Html | null {
+  if (links.length === 0) return null;
+  const buttons = links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `);
+  return html`<p class="page-actions">${buttons}</p>`;
+}
+
+/** Secrets, such as a code, that only this page shows. */
+function shownOnce(shown: Readonly<Record<string, string>> | null): Html | null {
+  if (shown === null) return null;
+  const rows = Object.entries(shown).map(
+    ([name, value]) => html`<p>${name}: <code class="copy" data-copy>${value}</code></p>\n`,
+  );
+  return html`<div class="once" role="status"><p>Copy it now. It is shown only here:</p>
+${rows}</div>`;
+}
+
 export function roomItemView<Item>(data: {
   readonly title: string;
   readonly section: ConsoleSection;
@@ -165,18 +231,19 @@ export function roomItemView<Item>(data: {
   readonly details: readonly Shown<Item>[];
   readonly tables: readonly RoomTable<Item>[];
   readonly item: Item;
+  readonly shown: Readonly<Record<string, string>> | null;
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
 }): ConsoleView {
-  const { item, links } = data;
-  const buttons = links.map(([name, path]) => html`${buttonLink(name, path, 'plain')} `);
+  const { item } = data;
   return {
     title: data.title,
     section: data.section,
     breadcrumbs: [data.parent],
     ...(data.state && { status: shownValue(data.state, item) }),
     updatesEveryS: UPDATES_EVERY_S,
-    body: html`${buttons.length > 0 && html`<p class="page-actions">${buttons}</p>`}
+    body: html`${shownOnce(data.shown)}
+${linkButtons(data.links)}
 ${part('details', detailList(data.details.map((row) => [row.name, shownValue(row, item)])))}
 ${part(
   'tables',

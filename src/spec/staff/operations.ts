@@ -2,12 +2,11 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
+import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
   CUSTOMERS,
   EVERYONE,
-  HOSTS,
-  MACHINES,
   MONEY,
   manage,
   OWNER,
@@ -23,17 +22,8 @@ export const STAFF_OPERATIONS = {
   'customers.unfreeze': act('customers unfreeze', 'Lift the freeze of an account', CUSTOMERS),
   'customers.credit': act('credit', 'Add to the balance of a customer', MONEY),
   'customers.disable_totp': act('customers totp-off', 'Turn off one-time codes of a customer', CUSTOMERS),
-  'servers.list': read('servers list', 'List servers'),
-  'servers.get': read('servers show', 'Show a server'),
-  'servers.freeze': act('servers freeze', 'Power off a server and make it read-only', MACHINES),
-  'servers.hold': act('servers hold', 'Preserve a server and its disk for a legal order', OWNER),
-  'servers.release': act('servers release', 'Lift the freeze of a server', MACHINES),
-  'servers.release_hold': act('servers release', 'Lift the legal hold of a server', OWNER),
-  'servers.set_mail': act('servers mail', 'Allow or block outbound SMTP of a server', MACHINES),
-  'hosts.list': read('hosts list', 'List hosts'),
-  'hosts.get': read('hosts show', 'Show a host'),
-  'hosts.drain': manage('hosts drain', 'Place no new servers on a host', HOSTS),
-  'hosts.undrain': manage('hosts undrain', 'Place servers on a host again', HOSTS),
+  ...SERVER_OPERATIONS,
+  ...MACHINE_OPERATIONS,
   'topups.list': read('topups list', 'List top-ups'),
   'topups.get': read('topups show', 'Show a top-up and its payments'),
   'topups.release': act('topups release', 'Credit the withheld payments of a top-up', MONEY),

@@ -46,3 +46,8 @@ export async function setMachineState(
 export async function setMachineOff(tx: Sql, id: string, since: Date | null): Promise<void> {
   await tx.run('update machines set off_since = $2 where id = $1', [id, since]);
 }
+
+/** Removes a machine that is not sold. */
+export async function deleteMachine(tx: Sql, id: string): Promise<void> {
+  await tx.run('delete from machines where id = $1 and server_id is null', [id]);
+}

@@ -107,13 +107,14 @@ export async function claimOperations(
 export async function insertOperation(
   tx: Sql,
   operation: Pick<OperationRow, 'id' | 'server_id' | 'kind' | 'step' | 'action_id'> &
-    Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id'>> & { readonly now: Date },
+    Partial<Pick<OperationRow, 'payload_sealed' | 'snapshot_id' | 'placed_at'>> & { readonly now: Date },
 ): Promise<void> {
   await tx.run(
     `insert into operations (id, server_id, kind, step, action_id, payload_sealed, snapshot_id, placed_at,
                              due_at, created_at)
-     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $snapshot_id, $now, $now, $now)`,
-    { payload_sealed: null, snapshot_id: null, ...operation },
+     values ($id, $server_id, $kind, $step, $action_id, $payload_sealed, $snapshot_id, $placed_at, $now,
+             $now)`,
+    { payload_sealed: null, snapshot_id: null, placed_at: operation.now, ...operation },
   );
 }
 

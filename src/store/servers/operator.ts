@@ -56,11 +56,16 @@ const FROM = `servers s
 
 /** Omitted fields match everything. */
 export interface OperatorServerFilter {
+  readonly id?: string;
   readonly customerId?: string;
   readonly status?: ServerStatus;
   readonly regionId?: string;
-  /** The name of a host or machine. */
-  readonly host?: string;
+  readonly planId?: string;
+  readonly hostId?: string;
+  /** Labels that it has, as JSON. */
+  readonly labels?: string;
+  /** The beginning of its name, or its plan, region, or host. */
+  readonly named?: { readonly pattern: string; readonly text: string };
   readonly frozen?: true;
   readonly held?: true;
   /** Only older servers than this one. */
@@ -68,10 +73,16 @@ export interface OperatorServerFilter {
 }
 
 const CONDITIONS = {
+  id: 's.id = $id',
   customerId: 's.customer_id = $customerId',
   status: 's.status = $status',
   regionId: 's.region_id = $regionId',
-  host: 'coalesce(h.name, m.name) = $host',
+  planId: 's.plan_id = $planId',
+  hostId: 's.host_id = $hostId',
+  // The condition of the index.
+  labels: "s.labels @> $labels::jsonb and s.labels <> '{}'",
+  named: `(s.name like $pattern or s.plan_id = $text or s.region_id = $text
+           or s.host_id = (select id from hosts where name = $text))`,
   frozen: 's.frozen_at is not null',
   held: 's.hold_order is not null',
   beforeId: 's.id < $beforeId',
@@ -89,7 +100,7 @@ export async function listOperatorServers(
   return await tx.rows<OperatorServerRow>(
     `select ${COLUMNS} from ${FROM} where ${conditionsFor(filter, CONDITIONS)}
       order by s.id desc limit $limit`,
-    { ...filter, limit },
+    { ...filter, ...filter.named, limit },
   );
 }
 

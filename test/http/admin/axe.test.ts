@@ -34,6 +34,11 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
       const { body } = await world.api(owner.token, 'GET', `/${list}`);
       return (body.data as { id: string }[])[0]?.id ?? assert.fail(list);
     };
+    // Work that does not progress, for the pages of operations.
+    await world.sandbox('faults', { driver: 'compute', operation: 'power', times: 1_000 });
+    const stop = { action: 'shutdown', reason: 'a test' };
+    await world.api(owner.token, 'POST', `/servers/${await idOf('servers')}/power`, stop);
+    await world.settle();
     paths = await Promise.all(
       CONSOLE_PAGES.filter(({ path }) => path !== '/join').map(async ({ path }) =>
         path.endsWith('/{id}')

@@ -129,6 +129,11 @@ describe('money that needs a second person', () => {
     const { body } = await world.api(owner.token, 'GET', '/approvals');
     assert.ok(JSON.stringify(body).includes(address));
     assert.ok(!JSON.stringify(body).includes(key));
+    const code = await world.code(owner);
+    const done = await world.api(owner.token, 'POST', `/approvals/${held.body.id}/approve`, { code });
+    assert.equal(done.body.state, 'done', JSON.stringify(done.body));
+    const log = await world.api(owner.token, 'GET', '/staff_log?operation=coins.import_addresses');
+    assert.ok(!JSON.stringify(log.body).includes(address));
   });
 });
 

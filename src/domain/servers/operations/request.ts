@@ -17,6 +17,8 @@ export interface OperationPlan {
   readonly step: OperationStep;
   readonly payload?: OperationPayload;
   readonly snapshotId?: string;
+  /** When the time limit of the step began; now if omitted. */
+  readonly placedAt?: Date;
 }
 
 export interface OperationRequest {
@@ -45,7 +47,7 @@ export async function requestOperation<Extra extends object = object>(
     if (server.status !== 'suspended') requireDriver(service, server);
     const planned = await plan(tx, server, now);
     if (planned) {
-      const { step, payload, snapshotId } = planned;
+      const { step, payload, snapshotId, placedAt } = planned;
       const id = newId(now);
       await startOperation(tx, server, {
         id,
@@ -53,6 +55,7 @@ export async function requestOperation<Extra extends object = object>(
         step,
         payload_sealed: payload ? sealPayload(service, id, payload) : null,
         snapshot_id: snapshotId ?? null,
+        placed_at: placedAt ?? now,
         actor,
         now,
       });

@@ -135,6 +135,8 @@ export const COIN_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
+    // A private key may be pasted in place of addresses.
+    unlogged: ['addresses'],
     checkHeld: ({ params, body: { addresses } }) => {
       requirePoolCoin(params.id);
       readAddresses(addresses);

@@ -12,11 +12,13 @@ import {
   type OperatorServerQuery,
 } from '../../../domain/servers/operator/find.ts';
 import { toServerObject } from '../../../domain/staff/objects.ts';
+import { readServerForStaff } from '../../../domain/staff/servers.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
+import { SERVER_ACT_ROUTES } from './server-acts.ts';
 
-const LINE = Type.String({ minLength: 1, maxLength: 200 });
+const LINE = { minLength: 1, maxLength: 200 } as const;
 
 async function changed(service: Service, id: string, control: Promise<boolean>): Promise<object> {
   const isChanged = await control;
@@ -30,10 +32,13 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
     path: '/servers',
     query: Type.Object(
       {
+        search: Type.Optional(Type.String({ maxLength: 255 })),
         customer: Type.Optional(Type.String()),
         status: Type.Optional(Type.Enum([...SERVER_STATUSES])),
-        region: Type.Optional(Type.String()),
-        host: Type.Optional(Type.String()),
+        region: Type.Optional(Type.String({ maxLength: 100 })),
+        plan: Type.Optional(Type.String({ maxLength: 100 })),
+        host: Type.Optional(Type.String({ maxLength: 100 })),
+        label: Type.Optional(Type.String({ maxLength: 500, description: 'key=value,key=value' })),
         frozen: Type.Optional(Type.Literal('true')),
         held: Type.Optional(Type.Literal('true')),
         before: Type.Optional(Type.String()),
@@ -54,13 +59,13 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
     id: 'servers.get',
     method: 'GET',
     path: '/servers/{id}',
-    run: async ({ service, params }) => toServerObject(await findServerForOperator(service, params.id)),
+    run: ({ service, params }) => readServerForStaff(service, params.id),
   }),
   adminRoute({
     id: 'servers.freeze',
     method: 'POST',
     path: '/servers/{id}/freeze',
-    body: Type.Object({ message: LINE }, CLOSED),
+    body: Type.Object({ message: Type.String({ ...LINE, title: 'Message to the customer' }) }, CLOSED),
     run: async ({ service, params, body }) =>
       await changed(service, params.id, freezeServer(service, params.id, body.message)),
   }),
@@ -68,7 +73,16 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
     id: 'servers.hold',
     method: 'POST',
     path: '/servers/{id}/hold',
-    body: Type.Object({ order: LINE }, CLOSED),
+    body: Type.Object(
+      {
+        order: Type.String({
+          ...LINE,
+          title: 'Legal order',
+          description: 'Shown to everyone whom it blocks.',
+        }),
+      },
+      CLOSED,
+    ),
     run: async ({ service, params, body }) =>
       await changed(service, params.id, placeLegalHold(service, params.id, body.order)),
   }),
@@ -90,8 +104,9 @@ export const SERVER_ROUTES: readonly AdminRoute[] = [
     id: 'servers.set_mail',
     method: 'POST',
     path: '/servers/{id}/mail',
-    body: Type.Object({ allowed: Type.Boolean() }, CLOSED),
+    body: Type.Object({ allowed: Type.Boolean({ title: 'Allow outbound SMTP' }) }, CLOSED),
     run: async ({ service, params, body }) =>
       await changed(service, params.id, setOutboundMail(service, params.id, body.allowed)),
   }),
+  ...SERVER_ACT_ROUTES,
 ];

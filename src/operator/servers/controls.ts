@@ -1,17 +1,17 @@
 /** `servers freeze`, `servers hold`, `servers release`, `servers mail`. */
 import { Argument, type Command } from 'commander';
-import type { Service } from '../domain/context.ts';
+import type { Service } from '../../domain/context.ts';
 import {
   freezeServer,
   placeLegalHold,
   releaseServer,
   setOutboundMail,
-} from '../domain/servers/operator/controls.ts';
-import { findServerForOperator } from '../domain/servers/operator/find.ts';
-import { recordCommandOn } from '../domain/staff/target.ts';
-import type { StaffOperation } from '../spec/staff/operations.ts';
-import type { OperatorContext } from './context.ts';
-import { formatControls } from './format/server.ts';
+} from '../../domain/servers/operator/controls.ts';
+import { findServerForOperator } from '../../domain/servers/operator/find.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
+import type { StaffOperation } from '../../spec/staff/operations.ts';
+import type { OperatorContext } from '../context.ts';
+import { formatControls } from '../format/server.ts';
 
 export function addServerControls(servers: Command, { resources, terminal }: OperatorContext): void {
   const applyControl = async (

@@ -1,18 +1,18 @@
-/** `servers list`, `servers show`; the commands that change a server are in server-controls.ts. */
+/** `servers list`, `servers show`; the commands that change a server are in controls.ts and acts.ts. */
 import { type Command, Option } from 'commander';
 import {
   findServerForOperator,
   listServersForOperator,
   type OperatorServerQuery,
-} from '../domain/servers/operator/find.ts';
-import { toServerObject } from '../domain/staff/objects.ts';
-import { SERVER_STATUSES } from '../spec/states.ts';
-import type { OperatorContext } from './context.ts';
-import { serverColumns, serverFacts } from './format/server.ts';
-import { formatMoreHint } from './format/table.ts';
-import { addServerMove } from './hosts/moves.ts';
-import { parsePositiveInt } from './options.ts';
-import { addServerControls } from './server-controls.ts';
+} from '../../domain/servers/operator/find.ts';
+import { toServerObject } from '../../domain/staff/objects.ts';
+import { SERVER_STATUSES } from '../../spec/states.ts';
+import type { OperatorContext } from '../context.ts';
+import { serverColumns, serverFacts } from '../format/server.ts';
+import { formatMoreHint } from '../format/table.ts';
+import { parsePositiveInt } from '../options.ts';
+import { addServerActs } from './acts.ts';
+import { addServerControls } from './controls.ts';
 
 const LIMIT = 100;
 const HEADING = ['server', 'customer', 'name', 'status', 'plan', 'region', 'host', 'IPv4', 'paid until', ''];
@@ -21,9 +21,12 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
   const servers = program.command('servers').description('Manage customers’ servers');
   servers
     .command('list')
+    .option('--search <text>', 'Name, id, customer, address, host, plan, region, or label')
     .option('--customer <email>', 'Only servers of this customer')
     .addOption(new Option('--status <word>', 'Only this status').choices(SERVER_STATUSES))
     .option('--region <code>', 'Only this region, such as par')
+    .option('--plan <id>', 'Only this plan')
+    .option('--label <key=value>', 'Only servers with these labels')
     .option('--host <name>', 'Only on this host or machine')
     .option('--frozen', 'Only frozen servers')
     .option('--held', 'Only servers under a legal hold')
@@ -46,6 +49,6 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
       terminal.facts(serverFacts(row));
       terminal.document(toServerObject(row));
     });
-  addServerMove(servers, { resources, terminal });
+  addServerActs(servers, { resources, terminal });
   addServerControls(servers, { resources, terminal });
 }

@@ -1,0 +1,96 @@
+import type { PoolObject } from '../../../domain/staff/addresses.ts';
+import type { BaseImageObject, CustomImageObject } from '../../../domain/staff/images.ts';
+import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
+import type { Room } from '../room.ts';
+
+export const ADDRESSES_ROOM: Room<PoolObject> = {
+  section: 'addresses',
+  path: CONSOLE_PATHS.addresses,
+  title: 'Addresses',
+  many: 'addresses',
+  intro: 'A server gets one IPv4 address and one /64. Released ones rest before another server gets them.',
+  list: 'addresses.list',
+  lookup: {
+    label: 'Who has an address',
+    name: 'address',
+    operation: 'addresses.get',
+    details: [
+      { name: 'State', value: ({ state }) => state },
+      { name: 'Blocked', value: ({ blocked }) => (blocked === 'true' ? 'yes' : null) },
+      {
+        name: 'Server',
+        value: ({ server_name: name, server }) => name ?? server,
+        link: ({ server }) => (server ? `${CONSOLE_PATHS.servers}/${encodeURIComponent(server)}` : null),
+      },
+      { name: 'Customer', value: ({ customer }) => customer, as: 'customer' },
+      { name: 'Names', value: ({ names }) => names },
+      { name: 'Region', value: ({ region }) => region },
+      { name: 'Block', value: ({ block }) => block, as: 'code' },
+      { name: 'Gateway', value: ({ gateway }) => gateway, as: 'code' },
+      { name: 'Available from', value: (row) => row.free_from, as: 'time' },
+      { name: 'Kept for the lost host', value: (row) => row.held_by_host },
+    ],
+  },
+  columns: [
+    { name: 'Region', value: ({ region }) => region },
+    { name: 'Family', value: ({ family }) => (family === 4 ? 'IPv4' : 'IPv6 /64') },
+    { name: 'Free', value: ({ free }) => free, as: 'number' },
+    { name: 'Assigned', value: ({ assigned }) => assigned, as: 'number' },
+    { name: 'Released', value: ({ released }) => released, as: 'number' },
+    { name: 'Blocked', value: ({ blocked }) => blocked, as: 'number' },
+    { name: 'Blocks', value: ({ blocks }) => blocks.join(', ') },
+  ],
+  creates: [
+    {
+      operation: 'addresses.block',
+      title: 'Block addresses',
+      button: 'Block',
+      text: 'They are not assigned again. A server keeps its address until it is deleted.',
+    },
+    { operation: 'addresses.unblock', title: 'Unblock addresses', button: 'Unblock' },
+    { operation: 'addresses.add', title: 'Add a block to the pool', button: 'Add block' },
+    {
+      operation: 'dns.publish',
+      title: 'Publish all reverse names again',
+      button: 'Publish names',
+      text: 'For example on a new name server.',
+    },
+  ],
+};
+
+export const IMAGES_ROOM: Room<BaseImageObject> = {
+  section: 'images',
+  path: CONSOLE_PATHS.images,
+  title: 'Images',
+  many: 'images',
+  intro: 'Import the disk of an image on the command line: skerryd images import.',
+  list: 'images.list',
+  links: [['Images of customers', CONSOLE_PATHS.customImages]],
+  columns: [
+    { name: 'Image', value: ({ name }) => name },
+    { name: 'ID', value: ({ id }) => id, as: 'code' },
+    { name: 'Disk', value: (row) => row.disk_gb && `${row.disk_gb} GiB` },
+    { name: 'Checksum', value: ({ sha256 }) => sha256?.slice(0, 12) },
+    { name: 'On hosts', value: (row) => row.sha256 && `${row.hosts_ready} of ${row.hosts_wanted}` },
+    { name: 'Transfers', value: ({ transfers }) => transfers.join(', ') },
+    { name: 'Deprecated', value: ({ deprecated }) => (deprecated ? 'yes' : null) },
+  ],
+};
+
+const GIB = 1024 ** 3;
+
+export const CUSTOM_IMAGES_ROOM: Room<CustomImageObject> = {
+  section: 'images',
+  path: CONSOLE_PATHS.customImages,
+  title: 'Images of customers',
+  many: 'images',
+  list: 'custom_images.list',
+  filters: [['customer', 'Customer']],
+  columns: [
+    { name: 'Image', value: ({ name }) => name },
+    { name: 'ID', value: ({ id }) => id, as: 'code' },
+    { name: 'Customer', value: ({ customer }) => customer, as: 'customer' },
+    { name: 'Size', value: (row) => `${(row.size_bytes / GIB).toFixed(2)} GiB` },
+    { name: 'Servers', value: ({ servers }) => servers, as: 'number' },
+  ],
+};
