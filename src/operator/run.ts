@@ -23,6 +23,7 @@ import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { addChain } from './money/chain.ts';
 import { addDeposits } from './money/deposits.ts';
+import { addPlans } from './money/plans.ts';
 import { addPrices } from './money/prices.ts';
 import { addRecover } from './money/recover.ts';
 import { addTopups } from './money/topups.ts';
@@ -57,6 +58,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addChain,
   addRecover,
   addWebhooks,
+  addPlans,
   addPrices,
   addSwitch,
   addMaintenance,

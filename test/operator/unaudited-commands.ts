@@ -9,6 +9,7 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'audit',
   'config',
   'catalogue show',
+  'catalogue export',
   'incidents list',
   'incidents show',
   'staff tokens list',
@@ -49,6 +50,8 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'chain addresses',
   'webhooks list',
   'prices list',
+  'plans list',
+  'plans show',
   'maintenance list',
   'policy list',
 ];

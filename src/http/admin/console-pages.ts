@@ -15,6 +15,7 @@ import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
 import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
+import { PLANS_ROOM, REGIONS_ROOM } from './rooms/money/plans.ts';
 import { TOPUPS_ROOM } from './rooms/money/topups.ts';
 import { OPERATIONS_ROOM } from './rooms/operations.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
@@ -29,6 +30,8 @@ const ROOMS = [
   IMAGES_ROOM,
   CUSTOM_IMAGES_ROOM,
   ADDRESSES_ROOM,
+  PLANS_ROOM,
+  REGIONS_ROOM,
   TOPUPS_ROOM,
   DEPOSITS_ROOM,
   COINS_ROOM,

@@ -4,13 +4,8 @@
  */
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
-import {
-  type RoomForm,
-  type RoomTable,
-  roomItemView,
-  roomListView,
-  type Shown,
-} from '../../panel/staff/room.ts';
+import { type RoomTable, roomItemView, roomListView, type Shown } from '../../panel/staff/room.ts';
+import type { RoomForm } from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
 import { downloadList } from './download.ts';
@@ -83,6 +78,8 @@ export interface RoomLookup {
 
 export interface RoomItem<Item> {
   readonly get: StaffOperation;
+  /** Fields of the page whose values go to the query of `get`, such as a price to preview. */
+  readonly asks?: readonly (readonly [name: string, label: string])[];
   /** Its name in the path. */
   readonly id: (item: Item) => string;
   readonly title: (item: Item) => string;
@@ -201,11 +198,16 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
 }
 
 async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: ConsoleContext) {
-  const item = await context.read<Item>(row.get, context.params);
+  const fields = (row.asks ?? []).map(([name, label]) => {
+    return { name, label, value: field(context.query, name).trim(), choices: null };
+  });
+  const given = fields.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]);
+  const item = await context.read<Item>(row.get, context.params, Object.fromEntries(given));
   return roomItemView<Item>({
     ...{ title: row.title(item), section: room.section, parent: [room.title, room.path], item },
     ...{ state: row.state, details: row.details, tables: row.tables ?? [], forms: context.forms },
     shown: context.shown,
+    asks: { path: roomItemPath(room, row.id(item)), fields },
     links: row.links?.(item) ?? [],
     acts: shownActs(row.acts ?? [], item, context),
   });

@@ -7,6 +7,7 @@ import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
+import { PLAN_ROUTES } from './routes/plans.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -23,6 +24,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...COIN_ROUTES,
+  ...PLAN_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,
 ];

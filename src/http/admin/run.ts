@@ -54,6 +54,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   topups: 'topup',
   hosts: 'host',
   coins: 'coin',
+  plans: 'plan',
   machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',

@@ -45,6 +45,8 @@ export const CONSOLE_PATHS = {
   customImages: '/custom_images',
   addresses: '/addresses',
   topups: '/topups',
+  plans: '/plans',
+  regions: '/regions',
   deposits: '/deposits',
   coins: '/coins',
   nodes: '/nodes',
@@ -73,6 +75,7 @@ const SECTION_NAMES = {
   images: 'Images',
   addresses: 'Addresses',
   topups: 'Top-ups',
+  plans: 'Plans and prices',
   deposits: 'Payments',
   coins: 'Coins and rates',
   nodes: 'Nodes',
@@ -97,6 +100,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   images: 'images',
   addresses: 'search',
   topups: 'billing',
+  plans: 'servers',
   deposits: 'log',
   coins: 'images',
   nodes: 'webhooks',
@@ -113,7 +117,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
-  ['Money', ['topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],
+  ['Money', ['plans', 'topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],
   ['Records', ['audit', 'log']],
   ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];

@@ -33,7 +33,6 @@ export const DEPOSITS_ROOM: Room<DepositObject> = {
       tones: { credited: 'good', withheld: 'bad', 'not credited': 'busy' },
     },
     { name: 'On the chain', value: ({ state, agreed }) => (agreed ? state : `${state}, disputed`) },
-    { name: 'Confirmations', value: ({ confirmations }) => confirmations, as: 'number' },
     { name: 'Credited', value: (row) => row.credited_usd, as: 'usd' },
     { name: 'First seen', value: ({ first_seen_at: at }) => at, as: 'time' },
   ],
