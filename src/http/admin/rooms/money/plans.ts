@@ -30,8 +30,8 @@ const PREVIEW: RoomTable<PlanWithPrices, Preview> = {
   title: 'Effect of the new price',
   rows: ({ preview }) => (preview ? [preview] : []),
   columns: [
-    { name: 'New price', value: (row) => row.price_usd, as: 'usd' },
     { name: 'Change', value: (row) => `${row.change_percent > 0 ? '+' : ''}${row.change_percent} %` },
+    { name: 'New price', value: (row) => row.price_usd, as: 'usd' },
     { name: 'Servers with another price', value: ({ servers }) => servers, as: 'number' },
     { name: 'Of customers', value: ({ customers }) => customers, as: 'number' },
     { name: 'They pay a month', value: (row) => row.monthly_usd, as: 'usd' },
@@ -59,6 +59,8 @@ const ANNOUNCED: RoomTable<PlanWithPrices, PlanWithPrices['announced'][number]> 
 };
 
 const nextOf = ({ announced }: PlanWithPrices) => announced.find(({ state }) => state === 'announced');
+
+const newPrice = ({ preview }: PlanWithPrices) => ({ price_usd: preview?.price_usd.toFixed(2) ?? null });
 
 export const PLANS_ROOM: Room<PlanWithPrices> = {
   section: 'plans',
@@ -103,7 +105,7 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
         button: 'Change price',
         text: 'Existing servers keep their price. It is in force at once.',
         when: ({ preview, active }) => preview !== null && active,
-        values: (row) => ({ price_usd: row.preview?.price_usd ?? null, was_usd: row.price_usd }),
+        values: (row) => ({ ...newPrice(row), was_usd: row.price_usd.toFixed(2) }),
       },
       {
         operation: 'plans.announce_price',
@@ -112,7 +114,7 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
         text: 'Customers get a mail. Their cycles that begin after the date cost the new price.',
         isDangerous: true,
         when: ({ preview }) => preview !== null,
-        values: ({ preview }) => ({ price_usd: preview?.price_usd ?? null }),
+        values: newPrice,
       },
       {
         operation: 'plans.cancel_price',
