@@ -2,6 +2,7 @@
 import type { FastifyListenOptions } from 'fastify';
 import type { Config } from '../config.ts';
 import { buildAdminServer } from '../http/admin/server.ts';
+import type { RequestMetrics } from '../http/metrics/requests.ts';
 import type { SiteSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { parseTrustedProxies } from '../kernel/settings/lists.ts';
@@ -20,7 +21,15 @@ export interface AdminListener {
 export async function listenForStaff(
   config: Config,
   opened: OpenedService,
-  { sharedPort, site }: { readonly sharedPort: boolean; readonly site: SiteSettings },
+  {
+    sharedPort,
+    site,
+    requests,
+  }: {
+    readonly sharedPort: boolean;
+    readonly site: SiteSettings;
+    readonly requests: RequestMetrics;
+  },
 ): Promise<AdminListener | null> {
   const { SKERRY_ADMIN_HOST: host, SKERRY_ADMIN_PORT: port } = config;
   if (port === null) return null;
@@ -34,6 +43,7 @@ export async function listenForStaff(
       ...endSimulatedHosts(simulated),
     },
     requestLog: opened.requestLog,
+    metrics: { requests, sharesPort: sharedPort },
     trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
     settings: {
       get baseUrl() {

@@ -4,6 +4,7 @@ import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { compareMarks } from '../domain/topups/recovery.ts';
+import { RequestMetrics } from '../http/metrics/requests.ts';
 import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
@@ -98,7 +99,8 @@ export async function startService(
     ...configuredRateLimits(config),
   };
   const streams = new EventStreams(opened.service);
-  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site });
+  const requests = new RequestMetrics();
+  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site, requests });
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   const stop = async () => {
@@ -128,7 +130,7 @@ export async function startService(
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.setListenUrl(url);
     if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort });
-    if (url !== null) admin = await listenForStaff(config, opened, { sharedPort, site });
+    if (url !== null) admin = await listenForStaff(config, opened, { sharedPort, site, requests });
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) preloadGeoDatabase(opened);
     return { opened, http, runner, url, consoleUrl: admin?.url ?? null, stop };
@@ -173,11 +175,13 @@ function createHttp(
     rates,
     streams,
     site,
+    requests,
   }: {
     sharedPort: boolean;
     rates: HttpSettings['rates'];
     streams: EventStreams;
     site: HttpSettings['site'];
+    requests: RequestMetrics;
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
@@ -187,6 +191,7 @@ function createHttp(
     service,
     geo: opened.geo,
     requestLog: opened.requestLog,
+    requests,
     streams,
     settings: {
       baseUrl: config.SKERRY_BASE_URL,

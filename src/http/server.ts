@@ -20,6 +20,7 @@ import { handleUpgrades, isConsoleUpgrade } from './console/upgrade.ts';
 import { drainRequest } from './drain-request.ts';
 import { errorBody, prepareErrorResponse } from './errors.ts';
 import { handleOddRequests, rejectSocket } from './malformed-requests.ts';
+import { RequestMetrics } from './metrics/requests.ts';
 import { assetsOf, brandOf } from './panel/assets.ts';
 import { registerLive } from './panel/live.ts';
 import { registerPanel } from './panel/pages.ts';
@@ -43,6 +44,8 @@ export interface HttpOptions {
   readonly timeouts?: Timeouts;
   /** Receives one line per request. Defaults to the service's log. */
   readonly requestLog?: Logger;
+  /** Counts them for the operator. */
+  readonly requests?: RequestMetrics;
   /** Whether the database responds and accepts writes. */
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, after it has an id. */
@@ -63,7 +66,7 @@ const PATH_PARAM_MAX_CHARS = 64 * 1024;
 
 /** Builds the whole service over HTTP, ready to `listen`. */
 export function buildHttpServer(options: HttpOptions): FastifyInstance {
-  const { service, settings, beforeRequest } = options;
+  const { service, settings, beforeRequest, requests = new RequestMetrics() } = options;
   const edge: Edge = {
     service,
     settings,
@@ -108,10 +111,10 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   });
   handleOddRequests(app.server, malformedContext);
   const endConsoles = handleUpgrades(app.server, { edge, newRequestId, beforeRequest });
-  guardAgainstOverload(app, service, settings, newRequestId);
+  guardAgainstOverload(app, { service, settings, newRequestId, requests });
   app.addHook('preClose', endConsoles);
   app.addHook('preClose', () => streams.close());
-  addHooks(app, settings, options);
+  addHooks(app, settings, { ...options, requests });
   addDeadlines(app, options.timeouts ?? { readMs: LIMITS.readTimeoutMs, writeMs: LIMITS.writeTimeoutMs });
   if (beforeRequest) app.addHook('onRequest', beforeRequest);
   // Each surface declares the bodies that it parses. An unknown path parses none.
@@ -127,14 +130,23 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
 
 function guardAgainstOverload(
   app: FastifyInstance,
-  { log, settings: { siteName, mode } }: Service,
-  { overload, site: own }: HttpSettings,
-  newRequestId: () => string,
+  {
+    service,
+    settings,
+    newRequestId,
+    requests,
+  }: Pick<HttpOptions, 'service' | 'settings'> & {
+    readonly newRequestId: () => string;
+    readonly requests: RequestMetrics;
+  },
 ): void {
+  const { log } = service;
+  const { siteName, mode } = service.settings;
+  const { overload, site: own } = settings;
   const { lagMs, stop } = measureLag();
   app.addHook('onClose', async () => stop());
   const site = { brand: brandOf(siteName, own), sandbox: mode === 'sandbox', assets: assetsOf(own) };
-  guardServer(app.server, new LoadGate(overload, { lagMs }), { newRequestId, log, site });
+  guardServer(app.server, new LoadGate(overload, { lagMs }), { newRequestId, log, site, requests });
 }
 
 /** Registers each surface in its own scope. */
@@ -173,8 +185,9 @@ function createV1Edge(edge: Edge, streams: EventStreams): V1Edge {
 function addHooks(
   app: FastifyInstance,
   settings: HttpSettings,
-  { service, requestLog: log = service.log, bodyTimeoutMs = BODY_TIMEOUT_MS }: HttpOptions,
+  options: HttpOptions & { readonly requests: RequestMetrics },
 ): void {
+  const { service, requests, requestLog: log = service.log, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(settings, request));
     if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
@@ -185,17 +198,13 @@ function addHooks(
   });
   app.addHook('onResponse', (request, reply, done) => {
     drainRequest(request.raw);
-    log.info(
-      {
-        method: request.method,
-        // Log the pattern, never the URL: a query may contain secrets.
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime),
-        requestId: request.id,
-      },
-      'request',
-    );
+    // The pattern, never the URL: a query may contain secrets.
+    const { url: route = null, config } = request.routeOptions;
+    const { method, id: requestId } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    requests.count(method, route, status, elapsedTime, !config.untimed && !config.slowBody);
+    const durationMs = Math.round(elapsedTime);
+    log.info({ method, route, status, durationMs, requestId }, 'request');
     done();
   });
 }

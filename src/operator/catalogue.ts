@@ -1,7 +1,8 @@
-/** `catalogue load`, `catalogue show`. */
+/** `catalogue load`, `catalogue export`, `catalogue show`. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { compareCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
+import { stringify } from 'yaml';
+import { compareCatalogue, exportCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -19,6 +20,15 @@ export function addCatalogue(program: Command, context: OperatorContext): void {
     .option('-y, --yes', 'Skip the confirmation')
     .description('Show how a file differs from the database, then load it')
     .action((file: string, options: { yes?: true }) => load(context, file, options.yes ?? false));
+  catalogue
+    .command('export')
+    .description('Print the current catalog as a file, to edit and load')
+    .action(async () => {
+      const { service } = await context.resources.service();
+      const file = await exportCatalogue(service.db);
+      context.terminal.out(stringify(file).trimEnd());
+      context.terminal.document(file);
+    });
   catalogue
     .command('show')
     .description('Show the current catalog')

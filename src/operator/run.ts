@@ -7,7 +7,6 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
-import { addChain } from './chain.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
 import { addCustomers } from './customers/accounts.ts';
 import { addTickets } from './customers/tickets.ts';
@@ -23,15 +22,18 @@ import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
+import { addChain } from './money/chain.ts';
+import { addDeposits } from './money/deposits.ts';
+import { addPlans } from './money/plans.ts';
+import { addPrices } from './money/prices.ts';
+import { addRecover } from './money/recover.ts';
+import { addTopups } from './money/topups.ts';
 import { addPolicy } from './policy.ts';
-import { addPrices } from './prices.ts';
-import { addRecover } from './recover.ts';
 import { addOperations } from './servers/operations.ts';
 import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
-import { addTopups } from './topups.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** In the order of the help. */
@@ -54,9 +56,11 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addOperations,
   addDedicated,
   addTopups,
+  addDeposits,
   addChain,
   addRecover,
   addWebhooks,
+  addPlans,
   addPrices,
   addSwitch,
   addMaintenance,

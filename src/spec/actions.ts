@@ -132,6 +132,7 @@ export const ACTIONS = [
   'policy.unblock',
   'switch.set',
   'catalogue.load',
+  'plan.set_price',
   'price.announce',
   'price.cancel',
   'host.add',

@@ -164,6 +164,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'chain reread': { args: () => ['LTC', '--from', '1'], audits: 'chain.reread' },
   recover: { args: () => [], audits: 'chain.recover' },
   'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
+  'plans set-price': { args: () => ['s1', '--usd-month', '8.00', '--yes'], audits: 'plan.set_price' },
   'prices announce': { args: () => ['--plan', 's1', '--usd-month', '8.00'], audits: 'price.announce' },
   'prices cancel': { args: () => [createdBy('prices announce')], audits: 'price.cancel' },
   switch: { args: () => ['topup-credit', 'on'], audits: 'switch.set' },

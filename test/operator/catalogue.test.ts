@@ -67,3 +67,14 @@ test('catalogue show prints the current catalog', async () => {
   assert.match(out, /\ns1 .* 7\.99 /);
   assert.match(out, /\ndebian {3}11 .*deprecated \d{4}-/);
 });
+
+test('catalogue export prints a file that changes nothing', async () => {
+  const { out } = await operator.run(['catalogue', 'export']);
+  writeFileSync(file, `${out}\n`);
+  const again = await operator.run(['catalogue', 'load', file]);
+  assert.deepEqual([again.code, again.out], [0, 'no changes'], again.err);
+  const changed = await operator.run(['plans', 'set-price', 's1', '--usd-month', '9.25', '--yes']);
+  assert.match(changed.out, /new orders of s1 cost 9\.25 USD/, changed.err);
+  const differs = await operator.run(['catalogue', 'load', file]);
+  assert.match(differs.out, /plan s1: price_usd_month 9\.25 → /);
+});

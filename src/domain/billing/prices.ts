@@ -40,12 +40,7 @@ export async function announcePrice(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
   order: { readonly plan: string; readonly usdMonth: string; readonly at?: string },
 ): Promise<AnnouncedPrice> {
-  const cents = parseUnits(order.usdMonth, 2) ?? 0n;
-  if (cents <= 0n || cents > PRICE_MAX_CENTS) {
-    throw new OperatorError(
-      'the price must be in US dollars per month, above 0, with at most 2 decimals, ' + 'such as 12.50',
-    );
-  }
+  const cents = parsePrice(order.usdMonth);
   const now = service.clock.now();
   const effectiveAt = parseEffectiveDate(order.at, now);
   const row = {
@@ -70,6 +65,15 @@ export async function announcePrice(
   });
   service.wake();
   return { id: formatId('priceChange', row.id), effectiveAt, catalogueCents, cents };
+}
+
+/** Returns cents, or fails with an OperatorError. */
+export function parsePrice(text: string): bigint {
+  const cents = parseUnits(text.trim(), 2) ?? 0n;
+  if (cents > 0n && cents <= PRICE_MAX_CENTS) return cents;
+  throw new OperatorError(
+    'the price must be in US dollars per month, above 0, with at most 2 decimals, such as 12.50',
+  );
 }
 
 function parseEffectiveDate(text: string | undefined, now: Date): Date {
@@ -121,11 +125,17 @@ function priceState(row: PriceChangeRow, now: Date): PriceState {
  * Cancels an announcement that is not in effect yet. Customers who were notified of it are not notified
  * again.
  */
-export async function cancelPrice(service: Pick<Service, 'db' | 'clock'>, shownId: string): Promise<void> {
+export async function cancelPrice(
+  service: Pick<Service, 'db' | 'clock'>,
+  shownId: string,
+  /** Only an announcement for this plan. */
+  plan?: string,
+): Promise<void> {
   const now = service.clock.now();
   const id = parseId('priceChange', shownId) ?? throwPriceNotFound();
   await service.db.transaction(async (tx) => {
     const row = (await lockPriceChange(tx, id)) ?? throwPriceNotFound();
+    if (plan !== undefined && row.plan_id !== plan) throwPriceNotFound();
     if (row.cancelled_at !== null) throw new OperatorError('the announcement is already canceled');
     if (row.effective_at <= now) {
       throw new OperatorError(

@@ -5,6 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { formatUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
@@ -134,6 +135,29 @@ function requireUniqueCodes(stored: Catalogue, wanted: Catalogue): void {
       );
     }
   }
+}
+
+/**
+ * Returns the stored catalog as a file, which changes nothing when it is loaded. It has no retired entries,
+ * and no inventory: a file only adds to that.
+ */
+export async function exportCatalogue(db: Sql): Promise<CatalogueFile> {
+  const regions = (await listRegions(db)).filter(({ active }) => active);
+  const plans = (await listPlans(db)).filter(({ active }) => active);
+  const images = (await listOfficialImages(db)).filter(({ active }) => active);
+  return {
+    regions: regions.map(({ active: _, ...region }) => region),
+    plans: plans.map(({ active: _, price_cents_month: cents, host_tags: tags, ...plan }) => ({
+      ...plan,
+      price_usd_month: formatUnits(cents, 2, true),
+      ...(tags.length > 0 && { host_tags: [...tags] }),
+      regions: [...plan.regions],
+    })),
+    images: images.map(({ active: _active, id: _id, arch, ...image }) => ({
+      ...image,
+      arch: arch as CatalogueFile['images'][number]['arch'],
+    })),
+  };
 }
 
 const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);

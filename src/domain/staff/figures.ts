@@ -18,6 +18,7 @@ import {
   saveLevels,
 } from '../../store/service/figures.ts';
 import type { Service } from '../context.ts';
+import { formatCsv } from './csv.ts';
 
 /** Hours per statement when it catches up. */
 const BATCH_HOURS = 7 * 24;
@@ -125,10 +126,8 @@ function churnOf(series: readonly FigureSeries[]): number | null {
 
 /** One line per point: `name,part,start,value`. Amounts are in US dollars. */
 export function figuresCsv({ series }: FiguresView): string {
-  const lines = series.flatMap(({ name, part, points }) =>
-    points.map(([timeS, value]) =>
-      [name, part ?? '', new Date(timeS * 1_000).toISOString(), value].join(','),
-    ),
+  const rows = series.flatMap(({ name, part, points }) =>
+    points.map(([timeS, value]) => [name, part, new Date(timeS * 1_000).toISOString(), value]),
   );
-  return `${['figure,part,start,value', ...lines].join('\n')}\n`;
+  return formatCsv(['figure', 'part', 'start', 'value'], rows);
 }

@@ -1,13 +1,10 @@
-/** Customers, servers, and top-ups as staff read them: everything that the service keeps, and no secret. */
+/** Customers and servers as staff read them: everything that the service keeps, and no secret. */
 import { formatId } from '../../kernel/ids.ts';
-import { centsToUsd, formatUnits } from '../../kernel/money.ts';
+import { centsToUsd } from '../../kernel/money.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { getCoin } from '../../spec/coins.ts';
 import type { OperatorAuditRow } from '../../store/audit.ts';
 import type { CustomerOverview } from '../../store/customers/customers.ts';
 import type { OperatorServerRow } from '../../store/servers/operator.ts';
-import type { DepositRow } from '../../store/topups/deposits.ts';
-import type { OperatorTopupRow } from '../../store/topups/operator.ts';
 
 const time = (value: Date | null): string | null => value && formatRfc3339(value);
 
@@ -70,46 +67,6 @@ export function toServerObject(row: OperatorServerRow) {
     throttled: row.throttled,
     mail_allowed: row.mail_allowed,
     operation,
-  };
-}
-
-export function toTopupObject(row: OperatorTopupRow) {
-  const amount = (units: string | bigint) => formatUnits(BigInt(units), getCoin(row.coin).decimals);
-  return {
-    object: 'topup' as const,
-    id: formatId('topup', row.id),
-    order_ref: row.order_ref,
-    customer: row.email,
-    coin: row.coin,
-    status: row.status,
-    cancelled_at: time(row.cancelled_at),
-    amount_usd: centsToUsd(row.amount_cents),
-    rate_usd: row.rate_usd,
-    deposit_address: row.deposit_address,
-    deposit_amount: amount(row.deposit_units),
-    received_amount: amount(row.received_units),
-    withheld_amount: amount(row.withheld_units),
-    refunded_amount: amount(row.refunded_units),
-    unsent_amount: amount(row.unsent_units),
-    credited_usd: centsToUsd(row.credited_cents),
-    bonus_usd: centsToUsd(row.bonus_paid_cents),
-    reversed_usd: centsToUsd(row.reversed_cents),
-    reversed_at: time(row.reversed_at),
-    expires_at: formatRfc3339(row.expires_at),
-    created_at: formatRfc3339(row.created_at),
-  };
-}
-
-export function toPaymentObject(row: DepositRow) {
-  return {
-    txid: row.txid,
-    amount: formatUnits(row.amount_units, getCoin(row.coin).decimals),
-    state: row.state,
-    confirmations: row.confirmations,
-    withheld: row.held,
-    credited_usd: row.credited_cents === null ? null : centsToUsd(row.credited_cents),
-    refunded_at: time(row.refunded_at),
-    first_seen_at: formatRfc3339(row.first_seen_at),
   };
 }
 

@@ -162,6 +162,8 @@ async function translate<Result>(verb: () => Promise<Result>): Promise<Result> {
 
 /** `no customer has this email address` → `No customer has this email address.` */
 function toSentence(line: string): string {
-  const text = `${line.charAt(0).toUpperCase()}${line.slice(1)}`;
+  // An option of the command is a field here.
+  const plain = line.replace(/--([a-z][a-z-]*)/g, (_, name: string) => name.replaceAll('-', ' '));
+  const text = `${plain.charAt(0).toUpperCase()}${plain.slice(1)}`;
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

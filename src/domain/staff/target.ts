@@ -2,7 +2,9 @@
 import { Failure, fail } from '../../kernel/fail.ts';
 import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { isCoinCode } from '../../spec/coins.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
+import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
@@ -19,6 +21,8 @@ export type TargetKind =
   | 'topup'
   | 'host'
   | 'machine'
+  | 'coin'
+  | 'plan'
   | 'staff'
   | 'staffToken'
   | 'ticket'
@@ -31,6 +35,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   server: async (service, name) => formatId('server', (await findServerForOperator(service, name)).id),
   topup: async (service, name) => formatId('topup', (await findTopupForOperator(service, name)).topup.id),
   host: async (service, name) => (await readHostObject(service, name)).id,
+  plan: async ({ db }, name) => ((await findPlanPrice(db, name)) === undefined ? fail('not_found') : name),
+  coin: async (_service, name) => (isCoinCode(name) ? name : fail('not_found')),
   machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),

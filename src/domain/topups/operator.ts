@@ -1,7 +1,8 @@
 /** Finds top-ups for the operator: by filter, or by any detail that a customer may know. */
 import { parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { CoinCode } from '../../spec/coins.ts';
+import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
+import type { TopupNote } from '../../spec/staff/payments.ts';
 import type { TopupStatus } from '../../spec/states.ts';
 import { type DepositRow, listDeposits } from '../../store/topups/deposits.ts';
 import {
@@ -9,6 +10,11 @@ import {
   listOperatorTopups,
   type OperatorTopupRow,
 } from '../../store/topups/operator.ts';
+import {
+  listOperatorDeposits,
+  type OperatorDepositFilter,
+  type OperatorDepositRow,
+} from '../../store/topups/operator-deposits.ts';
 import { listRefunds, type RefundRow } from '../../store/topups/refunds.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
@@ -20,6 +26,7 @@ export interface TopupQuery {
   readonly customer?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
+  readonly note?: TopupNote;
   /** `top_…`: only older top-ups. */
   readonly before?: string;
   readonly limit: number;
@@ -62,4 +69,32 @@ export async function findTopupForOperator({ db }: Deps, name: string): Promise<
   if (another)
     throw new OperatorError('this transaction paid more than one top-up: use the deposit address instead');
   return { topup, payments: await listDeposits(db, topup.id), refunds: await listRefunds(db, topup.id) };
+}
+
+export interface DepositQuery extends Pick<OperatorDepositFilter, 'coin' | 'state' | 'outcome'> {
+  /** The id of a payment: only payments after it in the list. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/** Returns the newest `limit` payments, and whether there are more. */
+export async function listDepositsForOperator(
+  { db }: Deps,
+  { before, limit, ...filter }: DepositQuery,
+): Promise<{ readonly deposits: readonly OperatorDepositRow[]; readonly more: boolean }> {
+  const place = before === undefined ? {} : parseDepositId(before);
+  const found = await listOperatorDeposits(db, { ...filter, ...place }, limit + 1);
+  return { deposits: found.slice(0, limit), more: found.length > limit };
+}
+
+/** The id of a payment in lists: its coin, and its key on the chain. */
+export function depositId({ coin, key }: Pick<DepositRow, 'coin' | 'key'>): string {
+  return `${coin}:${key}`;
+}
+
+function parseDepositId(id: string): { readonly beforeCoin: CoinCode; readonly beforeKey: string } {
+  const at = id.indexOf(':');
+  const coin = COIN_CODES.find((code) => code === id.slice(0, at));
+  if (coin === undefined) throw new OperatorError('before must be the id of a payment');
+  return { beforeCoin: coin, beforeKey: id.slice(at + 1) };
 }

@@ -18,13 +18,7 @@ const KEY_MAX_CHARS = 255;
 
 export function registerAdminApi(scope: FastifyInstance, edge: AdminEdge): void {
   registerJsonParser(scope);
-  scope.setErrorHandler((error, request, reply) => {
-    const failure = toFailure(edge, error);
-    logFault(edge, error, failure, request.id);
-    const { status, body } = v1ErrorResponse(failure, request.id);
-    setRetryAfter(reply, failure);
-    reply.code(status).send(body);
-  });
+  scope.setErrorHandler((error, request, reply) => answerAdminError(edge, error, request, reply));
   const document = adminOpenApiText();
   scope.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(document));
   for (const route of ADMIN_ROUTES) registerAdminRoute(scope, edge, route);
@@ -32,6 +26,20 @@ export function registerAdminApi(scope: FastifyInstance, edge: AdminEdge): void 
     await requireActor(edge, request, reply);
     fail('not_found', {}, 'Endpoint not found. Check the method and the path in /admin/v1/openapi.json.');
   });
+}
+
+/** Answers like /v1: a code and a message in JSON. */
+export function answerAdminError(
+  edge: AdminEdge,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const failure = toFailure(edge, error);
+  logFault(edge, error, failure, request.id);
+  const { status, body } = v1ErrorResponse(failure, request.id);
+  setRetryAfter(reply, failure);
+  reply.code(status).send(body);
 }
 
 function registerAdminRoute(scope: FastifyInstance, edge: AdminEdge, route: AdminRoute): void {
@@ -54,7 +62,8 @@ function registerAdminRoute(scope: FastifyInstance, edge: AdminEdge, route: Admi
   });
 }
 
-async function requireActor(
+/** Returns the person behind the token, or fails with `auth_required`. */
+export async function requireActor(
   edge: AdminEdge,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,15 +10,40 @@ import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { TICKET_FILES, TICKET_PAGES } from './pages/tickets.ts';
-import { TOPUP_PAGES } from './pages/topups.ts';
-import { roomPages } from './room.ts';
+import { type Room, roomFiles, roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
+import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
+import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
+import { PLANS_ROOM, REGIONS_ROOM } from './rooms/money/plans.ts';
+import { TOPUPS_ROOM } from './rooms/money/topups.ts';
 import { OPERATIONS_ROOM } from './rooms/operations.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
 import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
+
+/** Each room has items of its own type. */
+const ROOMS = [
+  SERVERS_ROOM,
+  OPERATIONS_ROOM,
+  HOSTS_ROOM,
+  MACHINES_ROOM,
+  IMAGES_ROOM,
+  CUSTOM_IMAGES_ROOM,
+  ADDRESSES_ROOM,
+  PLANS_ROOM,
+  REGIONS_ROOM,
+  TOPUPS_ROOM,
+  DEPOSITS_ROOM,
+  COINS_ROOM,
+  NODES_ROOM,
+  PAID_ADDRESSES_ROOM,
+  TICKETS_ROOM,
+  ANSWERS_ROOM,
+  APPROVALS_ROOM,
+  APPROVAL_RULES_ROOM,
+] as unknown as readonly Room<unknown>[];
 
 /** In any order: their paths differ. */
 export const CONSOLE_PAGES: readonly ConsolePage[] = [
@@ -26,22 +51,15 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   OVERVIEW_PAGE,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
-  ...TOPUP_PAGES,
   ...TICKET_PAGES,
-  ...roomPages(TICKETS_ROOM),
-  ...roomPages(ANSWERS_ROOM),
-  ...roomPages(SERVERS_ROOM),
-  ...roomPages(OPERATIONS_ROOM),
-  ...roomPages(HOSTS_ROOM),
-  ...roomPages(MACHINES_ROOM),
-  ...roomPages(IMAGES_ROOM),
-  ...roomPages(CUSTOM_IMAGES_ROOM),
-  ...roomPages(ADDRESSES_ROOM),
-  ...roomPages(APPROVALS_ROOM),
-  ...roomPages(APPROVAL_RULES_ROOM),
+  ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,
 ];
 
 /** Downloads and pictures. */
-export const CONSOLE_FILES: readonly ConsoleFile[] = [...OVERVIEW_FILES, ...TICKET_FILES];
+export const CONSOLE_FILES: readonly ConsoleFile[] = [
+  ...OVERVIEW_FILES,
+  ...TICKET_FILES,
+  ...ROOMS.flatMap((room) => roomFiles(room)),
+];

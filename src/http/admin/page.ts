@@ -72,6 +72,11 @@ export interface ConsoleFileContent {
   readonly name?: string;
 }
 
+/** Names columns in its first row. */
+export function csvFile(name: string, content: string): ConsoleFileContent {
+  return { type: 'text/csv; charset=utf-8', content, name };
+}
+
 export interface ConsolePage {
   /** With parameters as `{id}`. */
   readonly path: string;

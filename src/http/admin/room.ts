@@ -5,16 +5,20 @@
 import { Readable } from 'node:stream';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
-import {
-  type RoomForm,
-  type RoomTable,
-  roomItemView,
-  roomListView,
-  type Shown,
-} from '../../panel/staff/room.ts';
+import { type RoomTable, roomItemView, roomListView, type Shown } from '../../panel/staff/room.ts';
+import type { RoomForm } from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
-import type { ConsoleContext, ConsoleForm, ConsolePage, ConsoleResult, PageIds } from './page.ts';
+import { downloadList } from './download.ts';
+import {
+  type ConsoleContext,
+  type ConsoleFile,
+  type ConsoleForm,
+  type ConsolePage,
+  type ConsoleResult,
+  csvFile,
+  type PageIds,
+} from './page.ts';
 import { type ListAnswer, readFiltered } from './pages/lists.ts';
 import { adminRouteOf } from './routes.ts';
 import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
@@ -57,6 +61,10 @@ export interface Room<Item> {
   readonly links?: readonly (readonly [name: string, path: string])[];
   /** Of the query of `list`. The choices of an enumeration follow its schema. */
   readonly filters?: readonly (readonly [name: string, label: string])[];
+  /** The list is also a file: the path with `.csv`. */
+  readonly hasDownload?: true;
+  /** Reading the list asks other machines: its page does not update on its own. */
+  readonly isSlow?: true;
   readonly creates?: readonly RoomAct<undefined>[];
   /** The page of one resource; undefined: the list shows all of it. */
   readonly item?: RoomItem<Item>;
@@ -73,6 +81,8 @@ export interface RoomLookup {
 
 export interface RoomItem<Item> {
   readonly get: StaffOperation;
+  /** Fields of the page whose values go to the query of `get`, such as a price to preview. */
+  readonly asks?: readonly (readonly [name: string, label: string])[];
   /** Its name in the path. */
   readonly id: (item: Item) => string;
   readonly title: (item: Item) => string;
@@ -108,6 +118,13 @@ export function roomPages<Item>(room: Room<Item>): readonly ConsolePage[] {
     forms: actForms(item.acts ?? [], (_answer, { id = '' }) => ({ to: roomItemPath(room, id) })),
   };
   return [list, one];
+}
+
+/** The list of a room as a file. */
+export function roomFiles<Item>(room: Room<Item>): readonly ConsoleFile[] {
+  if (!room.hasDownload) return [];
+  const path = `${room.path}.csv`;
+  return [{ path, read: async (context) => csvFile(path.slice(1), await downloadList(room, context)) }];
 }
 
 function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unknown>>): string {
@@ -184,16 +201,23 @@ async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
     ...{ links: room.links ?? [], shown: room.lookup ? null : context.shown },
     found: room.lookup ? context.shown : null,
     search: room.search === undefined ? undefined : { label: room.search, value: search ?? '' },
+    download: room.hasDownload ? `${room.path}.csv?${new URLSearchParams(filter)}` : null,
+    isSlow: room.isSlow ?? false,
     acts: shownActs(room.creates ?? [], undefined, context),
   });
 }
 
 async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: ConsoleContext) {
-  const item = await context.read<Item>(row.get, context.params);
+  const fields = (row.asks ?? []).map(([name, label]) => {
+    return { name, label, value: field(context.query, name).trim(), choices: null };
+  });
+  const given = fields.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]);
+  const item = await context.read<Item>(row.get, context.params, Object.fromEntries(given));
   return roomItemView<Item>({
     ...{ title: row.title(item), section: room.section, parent: [room.title, room.path], item },
     ...{ state: row.state, details: row.details, tables: row.tables ?? [], forms: context.forms },
     shown: context.shown,
+    asks: { path: roomItemPath(room, row.id(item)), fields },
     links: row.links?.(item) ?? [],
     acts: shownActs(row.acts ?? [], item, context),
   });

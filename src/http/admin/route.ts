@@ -56,19 +56,21 @@ export interface AdminRoute extends RouteDefinition {
   readonly query?: TObject;
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
-  /** Fields of the body that the staff log leaves out, such as IP addresses and texts of tickets. */
+  /** Refuses input that must not be stored while the act waits for a second person. */
+  readonly checkHeld?: (call: Pick<AdminCall, 'params' | 'body'>) => void;
+  /** Fields of the body that the staff log leaves out, such as IP addresses, secrets, and texts. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
+}
+
+/** The input for the staff log. */
+export function loggedDetails({ unlogged = [] }: AdminRoute, details: object): object {
+  return Object.fromEntries(Object.entries(details).filter(([name]) => !unlogged.includes(name)));
 }
 
 type Read<Schema extends TObject | undefined> = Schema extends TObject
   ? Static<Schema>
   : Record<string, never>;
-
-/** The fields of a body that the staff log keeps. */
-export function loggedFields({ unlogged = [] }: AdminRoute, body: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !unlogged.includes(name)));
-}
 
 /** Types a route by its path and schemas. */
 export function adminRoute<
@@ -80,6 +82,9 @@ export function adminRoute<
     readonly path: Path;
     readonly query?: Query;
     readonly body?: Body;
+    readonly checkHeld?: (
+      call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'params' | 'body'>,
+    ) => void;
     readonly unlogged?: readonly (keyof Read<Body> & string)[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },

@@ -2,12 +2,14 @@
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
+import { COIN_ROUTES } from './routes/coins.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
+import { PLAN_ROUTES } from './routes/plans.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -25,6 +27,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
+  ...COIN_ROUTES,
+  ...PLAN_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,
 ];

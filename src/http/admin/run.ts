@@ -10,7 +10,7 @@ import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { type QueryReader, queryReader, type RawQuery } from '../v1/query.ts';
 import { type Check, createChecker } from '../v1/validation.ts';
 import { runWithCode } from './limit-sign-in.ts';
-import { type AdminEdge, type AdminRoute, loggedFields } from './route.ts';
+import { type AdminEdge, type AdminRoute, loggedDetails } from './route.ts';
 
 export interface AdminInput {
   readonly params: Readonly<Record<string, string>>;
@@ -53,6 +53,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  coins: 'coin',
+  plans: 'plan',
   machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
@@ -86,7 +88,7 @@ export async function runAdmin(
   const act = {
     operation: route.id,
     target: route.method === 'GET' ? null : await findTarget(service, route, input.params),
-    details: loggedFields(route, rest),
+    details: loggedDetails(route, rest),
     reason: typeof reason === 'string' ? reason : undefined,
     submission: input.submission,
   };
@@ -101,6 +103,7 @@ export async function runAdmin(
   };
   const hold = async () => {
     check();
+    route.checkHeld?.({ params, body: sent });
     return await holdForApproval(service, actor, act, { params, body: { ...sent } });
   };
   const perform = () => performAct<object | undefined>(service, actor, act, run, hold);

@@ -1,6 +1,6 @@
 /** Forms from the schemas of operations: their inputs, and the body that a sent form stands for. */
 import type { TSchema } from 'typebox';
-import type { RoomField } from '../../panel/staff/room.ts';
+import type { RoomField } from '../../panel/staff/room-form.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
 import { adminRouteOf } from './routes.ts';

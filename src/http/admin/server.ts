@@ -12,6 +12,7 @@ import { addDeadlines, type Timeouts } from '../admission/deadlines.ts';
 import { toFailure } from '../errors.ts';
 import { registerAdminApi } from './api.ts';
 import { createCarryOut } from './approved.ts';
+import { type OwnMetrics, registerMetrics } from './metrics.ts';
 import { registerConsole } from './pages.ts';
 import type { AdminEdge } from './route.ts';
 
@@ -20,6 +21,8 @@ export interface AdminOptions extends Omit<AdminEdge, 'attempts' | 'carryOut'> {
   readonly trustedProxies: readonly string[];
   /** Receives one line per request. Defaults to the service's log. */
   readonly requestLog?: Logger;
+  /** The customers' requests of this process, for /metrics. */
+  readonly metrics: OwnMetrics;
   /** For each request. Defaults to those of `spec/limits.ts`. */
   readonly timeouts?: Timeouts;
 }
@@ -33,7 +36,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Builds the server, ready to `listen`. */
 export function buildAdminServer(options: AdminOptions): FastifyInstance {
-  const { requestLog, timeouts, trustedProxies, ...given } = options;
+  const { requestLog, metrics, timeouts, trustedProxies, ...given } = options;
   const attempts = new SharedAttempts(given.service);
   const edge: AdminEdge = { ...given, attempts, carryOut: createCarryOut(given.service, given.hosts) };
   const { service, settings } = edge;
@@ -67,6 +70,7 @@ export function buildAdminServer(options: AdminOptions): FastifyInstance {
   });
   app.register(fastifyCookie);
   app.register(async (scope) => registerAdminApi(scope, edge), { prefix: '/admin/v1' });
+  app.register(async (scope) => registerMetrics(scope, edge, metrics));
   app.register(async (scope) => registerConsole(scope, edge));
   return app;
 }

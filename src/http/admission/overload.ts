@@ -8,6 +8,7 @@ import { FaultLog } from '../../kernel/faults/fault-log.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { classOfRequest, isCounted, type RequestClass } from '../../spec/overload.ts';
 import { drainRequest } from '../drain-request.ts';
+import type { RequestMetrics } from '../metrics/requests.ts';
 import type { LoadGate, Ticket } from './load-gate.ts';
 import { REFUSAL_STATUS, RefusalIds, refusalFor, restRefusal, type Site } from './refusal.ts';
 import { type ReadRefuser, RefusedConnection } from './refused-connection.ts';
@@ -16,6 +17,7 @@ export interface GuardContext {
   readonly newRequestId: () => string;
   readonly log: Logger;
   readonly site: Site;
+  readonly requests: RequestMetrics;
 }
 
 /** A property of the request: entries of a WeakMap may stay in memory until a full garbage collection. */
@@ -31,10 +33,12 @@ export function setWaiting(request: Counted, isWaiting: boolean): void {
 export function guardServer(server: Server, gate: LoadGate, context: GuardContext): void {
   const listeners = server.listeners('request') as ((raw: IncomingMessage, reply: ServerResponse) => void)[];
   const faults = new FaultLog();
-  const report = () =>
+  const report = () => {
+    context.requests.refused += 1;
     faults.report('overload', (refused) =>
       context.log.warn({ refused, inProgress: gate.inProgress }, 'overloaded: requests were refused'),
     );
+  };
   const ids = new RefusalIds(context.newRequestId);
   const reads: ReadRefuser = {
     isRefusing: () => !gate.admits('read'),

@@ -5,11 +5,11 @@ import { examineInventory, sumPromised } from '../../domain/health/doctor.ts';
 import { type Finding, readStatus } from '../../domain/health/status.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../../ports/compute.ts';
-import { checkChains, checkRates } from '../chains.ts';
 import type { OperatorContext, OperatorResources } from '../context.ts';
 import { reportFindings } from '../format/findings.ts';
 import type { Output } from '../format/output.ts';
 import { checkSettings } from '../going-live.ts';
+import { checkChains, checkRates } from '../money/chains.ts';
 
 export interface DoctorOptions {
   readonly resources: OperatorResources;

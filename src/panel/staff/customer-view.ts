@@ -6,7 +6,8 @@ import { type Html, html } from '../parts/html.ts';
 import { type CustomerFacts, trailOf } from './customer.ts';
 import type { ConsoleView } from './layout.ts';
 import { counted } from './parts.ts';
-import { type RoomForm, roomForm, roomTable, type Shown } from './room.ts';
+import { roomTable, type Shown } from './room.ts';
+import { type RoomForm, roomForm } from './room-form.ts';
 
 /** A resource of the customer's API. */
 type Resource = Readonly<Record<string, unknown>>;

@@ -8,7 +8,8 @@ import { part } from '../parts/live.ts';
 import { customerPath, customerState, tagLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
 import { counted, UPDATES_EVERY_S } from './parts.ts';
-import { type RoomForm, roomForm, roomTable, type Shown } from './room.ts';
+import { roomTable, type Shown } from './room.ts';
+import { type RoomForm, roomForm } from './room-form.ts';
 
 export interface CustomerFacts {
   readonly id: string;

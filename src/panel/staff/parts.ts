@@ -53,10 +53,10 @@ export function nothingFound(what: string): Html {
 }
 
 /** Returns a form of filters, whose result is a URL to keep. */
-export function filterForm(action: string, content: HtmlValue): Html {
+export function filterForm(action: string, content: HtmlValue, button = 'Filter'): Html {
   return html`<form class="filters row" method="get" action="${action}" role="search"
-aria-label="Filter">${content}
-<button class="plain">Filter</button></form>`;
+aria-label="${button}">${content}
+<button class="plain">${button}</button></form>`;
 }
 
 export function filterField(name: string, label: string, value: string): Html {

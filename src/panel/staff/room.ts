@@ -1,28 +1,28 @@
 /** Pages from a description: a list of resources, one resource, and the forms of the acts on it. */
 import { buttonLink, detailList, section, statusBadge, table, time } from '../parts/components.ts';
-import { Fields, type FormContext, form } from '../parts/form.ts';
+import { type FormContext, form } from '../parts/form.ts';
 import { formatNumber, usd } from '../parts/format.ts';
 import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { part } from '../parts/live.ts';
 import { customerLink } from './customers.ts';
 import type { ConsoleSection, ConsoleView } from './layout.ts';
-import {
-  actForm,
-  filterChoice,
-  filterField,
-  filterForm,
-  nothingFound,
-  reasonField,
-  UPDATES_EVERY_S,
-} from './parts.ts';
+import { filterChoice, filterField, filterForm, nothingFound, shortId, UPDATES_EVERY_S } from './parts.ts';
+
+import { type RoomForm, roomForm } from './room-form.ts';
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
-/**
- * How a value is written. `customer` takes an email address, and links to its customer. `meter` takes the
- * percentage that is used.
- */
-export type ValueFormat = 'text' | 'code' | 'time' | 'usd' | 'number' | 'state' | 'customer' | 'meter';
+/** How a value is written. `customer` is an email address, with a link, and `meter` a percentage in use. */
+export type ValueFormat =
+  | 'text'
+  | 'code'
+  | 'short'
+  | 'time'
+  | 'usd'
+  | 'number'
+  | 'state'
+  | 'customer'
+  | 'meter';
 
 /** A column, or a line of the details. A value of null is left out. */
 export interface Shown<Item> {
@@ -49,30 +49,6 @@ export interface RoomTable<Item, Row = never> {
 /** Forgets the type of the rows, so that a resource can have tables of several kinds. */
 export function tableOf<Item, Row>(rows: RoomTable<Item, Row>): RoomTable<Item> {
   return rows as unknown as RoomTable<Item>;
-}
-
-/** One input of a form. */
-export interface RoomField {
-  readonly name: string;
-  readonly label: string;
-  readonly kind: 'text' | 'long' | 'number' | 'choice' | 'tick';
-  readonly choices: readonly string[];
-  readonly isRequired: boolean;
-  readonly hint: string | undefined;
-  readonly maxLength: number | undefined;
-  /** The current value. */
-  readonly value: string;
-}
-
-/** A form that performs an act. */
-export interface RoomForm {
-  readonly name: string;
-  readonly title: string;
-  readonly button: string;
-  readonly isDangerous: boolean;
-  readonly text: string | undefined;
-  readonly fields: readonly RoomField[];
-  readonly needsReason: boolean;
 }
 
 /** A field that finds resources by anything. It is sent with POST: the text may be an IP address. */
@@ -112,6 +88,7 @@ function formatValue<Item>(
   if (as === 'number') return formatNumber(Number(value));
   if (as === 'time') return time(text);
   if (as === 'code') return html`<code class="copy" data-copy>${text}</code>`;
+  if (as === 'short') return shortId(text);
   if (as === 'state') return statusBadge(text, tones[text] ?? 'off');
   return as === 'customer' ? customerLink(text) : text;
 }
@@ -149,33 +126,43 @@ export function roomListView<Item>(data: {
   readonly items: readonly Item[];
   /** The path of the next page; null on the last one. */
   readonly next: string | null;
+  /** The path of the list as a file. */
+  readonly download: string | null;
+  /** The page does not update on its own. */
+  readonly isSlow: boolean;
   /** Forms that create a resource. */
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
 }): ConsoleView {
   const { filters, items, many } = data;
-  const fields = filters.map(({ name, label, value, choices }) =>
-    choices === null ? filterField(name, label, value) : filterChoice(name, label, value, choices),
-  );
   const isFiltered = data.search?.value || filters.some(({ value }) => value !== '');
   const none = isFiltered ? nothingFound(many) : html`<p>There are no ${many}.</p>`;
+  const csv = items.length > 0 && data.download;
   return {
     title: data.title,
     section: data.section,
-    updatesEveryS: UPDATES_EVERY_S,
+    ...(!data.isSlow && { updatesEveryS: UPDATES_EVERY_S }),
     body: html`${shownOnce(data.shown)}
 ${data.intro && html`<p>${data.intro}</p>`}
 ${linkButtons(data.links)}
 ${data.search && searchForm(data.forms, 'search', 'search', data.search)}
 ${data.lookup && lookupPart(data.forms, data.lookup, data.found)}
-${filters.length > 0 && filterForm(data.path, fields)}
+${filterPart(data.path, filters)}
 ${part(
   'list',
   html`${items.length === 0 ? none : roomTable(data.title, data.columns, items)}
-${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}`,
+${data.next && html`<p>${buttonLink(`More ${many}`, data.next, 'plain')}</p>`}
+${csv && html`<p>${buttonLink('Download as CSV', csv, 'plain')}</p>`}`,
 )}
 ${data.acts.map((act) => roomForm(data.forms, act))}`,
   };
+}
+
+function filterPart(path: string, filters: readonly RoomFilter[], button?: string): Html | null {
+  const fields = filters.map(({ name, label, value, choices }) =>
+    choices === null ? filterField(name, label, value) : filterChoice(name, label, value, choices),
+  );
+  return fields.length > 0 ? filterForm(path, fields, button) : null;
 }
 
 function searchForm(forms: FormContext, name: string, input: string, { label, value }: RoomSearch): Html {
@@ -216,6 +203,8 @@ export function roomItemView<Item>(data: {
   readonly links: readonly (readonly [name: string, path: string])[];
   readonly details: readonly Shown<Item>[];
   readonly tables: readonly RoomTable<Item>[];
+  /** Fields for more to show, such as the effect of another price. */
+  readonly asks: { readonly path: string; readonly fields: readonly RoomFilter[] };
   readonly item: Item;
   readonly shown: Readonly<Record<string, string>> | null;
   readonly acts: readonly RoomForm[];
@@ -230,6 +219,7 @@ export function roomItemView<Item>(data: {
     updatesEveryS: UPDATES_EVERY_S,
     body: html`${shownOnce(data.shown)}
 ${linkButtons(data.links)}
+${filterPart(data.asks.path, data.asks.fields, 'Preview')}
 ${part('details', detailList(data.details.map((row) => [row.name, shownValue(row, item)])))}
 ${part(
   'tables',
@@ -249,35 +239,4 @@ ${part(
 function itemTable<Item>({ title, rows, columns, empty }: RoomTable<Item>, item: Item): Html {
   const shown = rows(item);
   return section(title, shown.length === 0 ? html`<p>${empty}</p>` : roomTable(title, columns, shown));
-}
-
-/** A folded form. A refused one stays open. */
-export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Html {
-  const fields = new Fields(forms, act.name);
-  const { name, title, button, text } = act;
-  return actForm(
-    forms,
-    { name, title, button, isOpen, ...(act.isDangerous && { danger: true }) },
-    html`${text && html`<p>${text}</p>`}
-${act.fields.map((row) => formField(fields, row))}
-${act.needsReason && reasonField(fields)}`,
-  );
-}
-
-function formField(fields: Fields, row: RoomField): Html {
-  const { name, label, value, hint, isRequired: required, maxLength } = row;
-  const common = { value, required, ...(hint !== undefined && { hint }) };
-  const bounded = { ...common, ...(maxLength !== undefined && { maxLength }) };
-  if (row.kind === 'choice') {
-    const choices = row.choices.map((word) => [word, word === '' ? 'Any' : word] as const);
-    return fields.select(name, label, { ...common, choices });
-  }
-  if (row.kind === 'tick') {
-    return fields.checkbox(name, label, { value: value === 'true', ...(hint !== undefined && { hint }) });
-  }
-  if (row.kind === 'long') return fields.textarea(name, label, { ...bounded, rows: 8 });
-  return fields.text(name, label, {
-    ...bounded,
-    ...(row.kind === 'number' && { inputmode: 'numeric', size: 12 }),
-  });
 }

@@ -5,7 +5,8 @@ import { html } from '../parts/html.ts';
 import { talk } from '../parts/talk.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
-import { type RoomForm, roomForm, type Tone } from './room.ts';
+import type { Tone } from './room.ts';
+import { type RoomForm, roomForm } from './room-form.ts';
 
 interface TicketFacts {
   readonly id: string;

@@ -1,4 +1,4 @@
-/** Price changes that the operator announced for existing servers. */
+/** Price changes that the operator announced for existing servers, and who pays for plans. */
 import type { Sql } from '../../kernel/sql.ts';
 import { SERVER_PRICE, type ServerRow } from '../servers/servers.ts';
 
@@ -127,4 +127,30 @@ export async function saveNotifyProgress(
     progress.upTo,
     progress.at,
   ]);
+}
+
+/** The servers that renew at the price of a plan. */
+export interface PlanPayers {
+  readonly servers: bigint;
+  readonly customers: bigint;
+  /** The sum of their monthly prices, without backups. */
+  readonly cents_month: bigint;
+}
+
+const SUMS = `count(*) as servers, count(distinct customer_id) as customers,
+  coalesce(sum(price_cents_month), 0)::bigint as cents_month`;
+const RENEWS = `auto_renew and status <> 'destroying'`;
+
+/** Counts by plan; a plan without servers is left out. */
+export async function listPlanPayers(tx: Sql): Promise<(PlanPayers & { readonly plan_id: string })[]> {
+  return await tx.rows(`select plan_id, ${SUMS} from servers where ${RENEWS} group by plan_id`);
+}
+
+/** Counts those whose price an announcement of this price would change. */
+export async function countAffectedPayers(tx: Sql, planId: string, cents: bigint): Promise<PlanPayers> {
+  const row = await tx.row<PlanPayers>(
+    `select ${SUMS} from servers where plan_id = $1 and ${RENEWS} and price_cents_month <> $2`,
+    [planId, cents],
+  );
+  return row ?? { servers: 0n, customers: 0n, cents_month: 0n };
 }

@@ -143,6 +143,11 @@ export async function findPlanPrice(tx: Sql, id: string): Promise<bigint | undef
   return row?.price_cents_month;
 }
 
+/** The price of new orders. */
+export async function updatePlanPrice(tx: Sql, id: string, cents: bigint): Promise<void> {
+  await tx.run('update plans set price_cents_month = $2 where id = $1', [id, cents]);
+}
+
 export async function saveRegion(tx: Sql, row: RegionRow): Promise<void> {
   await tx.run(
     `insert into regions (${REGION}) values (${parametersFor(REGION)})

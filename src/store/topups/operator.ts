@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import type { Quote } from '../../ports/rates.ts';
 import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
+import type { TopupNote } from '../../spec/staff/payments.ts';
 import type { TopupStatus } from '../../spec/states.ts';
 import { conditionsFor } from '../parameters.ts';
 
@@ -49,11 +50,20 @@ const COLUMNS = `t.id, t.order_ref, c.email, t.coin, t.status, t.cancelled_at, t
   d.refunded as refunded_units, d.unsent as unsent_units, t.credited_cents, t.bonus_paid_cents,
   t.reversed_cents, t.reversed_at, t.expires_at, t.created_at`;
 
+const NOTE_SQL: Readonly<Record<TopupNote, string>> = {
+  withheld: 't.credit_held',
+  refund_pending: `t.id in (
+    select topup_id from deposits where refund_address is not null and refund_txid is null)`,
+  reversed: 't.reversed_at is not null',
+  canceled: 't.cancelled_at is not null',
+};
+
 /** Omitted fields match everything. */
 export interface OperatorTopupFilter {
   readonly customerId?: string;
   readonly status?: TopupStatus;
   readonly coin?: CoinCode;
+  readonly note?: TopupNote;
   /** Only older top-ups than this one. */
   readonly beforeId?: string;
 }
@@ -71,11 +81,12 @@ const CONDITIONS = {
  */
 export async function listOperatorTopups(
   tx: Sql,
-  filter: OperatorTopupFilter,
+  { note, ...filter }: OperatorTopupFilter,
   limit: number,
 ): Promise<OperatorTopupRow[]> {
   return await tx.rows<OperatorTopupRow>(
-    `select ${COLUMNS} from ${FROM} where ${conditionsFor(filter, CONDITIONS)}
+    `select ${COLUMNS} from ${FROM}
+      where ${conditionsFor(filter, CONDITIONS)} and ${note ? NOTE_SQL[note] : 'true'}
       order by t.id desc limit $limit`,
     { ...filter, limit },
   );

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DAY_MS, SECOND_MS } from '../../../src/kernel/time.ts';
 import { textOf } from '../../support/panel-client.ts';
-import { totpAt } from '../../support/totp.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
 
 describe('approval by a second person', () => {
@@ -18,12 +17,6 @@ describe('approval by a second person', () => {
     customer = (await world.customer()).email ?? '';
   });
   after(() => world.close());
-
-  /** A code works once: the test forgets that it was used. */
-  async function code({ email, secret }: Person): Promise<string> {
-    await world.opened.service.db.run('update staff set totp_last_step = 0 where email = $1', [email]);
-    return totpAt(secret);
-  }
 
   async function credit(person: Person, amount: string) {
     const body = { amount_usd: amount, description: 'goodwill', reason: 'an outage' };
@@ -50,12 +43,12 @@ describe('approval by a second person', () => {
   it('refuses the person who asked, a wrong code, and a role that may not do it', async () => {
     const { body: held } = await credit(ben, '60.00');
     const path = `/approvals/${held.id}/approve`;
-    const own = await world.api(ben.token, 'POST', path, { code: await code(ben) });
+    const own = await world.api(ben.token, 'POST', path, { code: await world.code(ben) });
     assert.equal(own.status, 403, JSON.stringify(own.body));
     const without = await world.api(ann.token, 'POST', path, { code: '000000' });
     assert.equal(without.status, 400, JSON.stringify(without.body));
     const support = await world.person('support');
-    const other = await world.api(support.token, 'POST', path, { code: await code(support) });
+    const other = await world.api(support.token, 'POST', path, { code: await world.code(support) });
     assert.equal(other.status, 403, JSON.stringify(other.body));
     assert.equal(await balance(), 50);
   });
@@ -63,10 +56,10 @@ describe('approval by a second person', () => {
   it('carries the act out once, as the person who asked', async () => {
     const { body: held } = await credit(ben, '100.00');
     const path = `/approvals/${held.id}/approve`;
-    const done = await world.api(ann.token, 'POST', path, { code: await code(ann) });
+    const done = await world.api(ann.token, 'POST', path, { code: await world.code(ann) });
     assert.deepEqual([done.status, done.body.state], [200, 'done'], JSON.stringify(done.body));
     assert.equal(await balance(), 150);
-    const again = await world.api(ann.token, 'POST', path, { code: await code(ann) });
+    const again = await world.api(ann.token, 'POST', path, { code: await world.code(ann) });
     assert.equal(again.status, 409, JSON.stringify(again.body));
     assert.equal(await balance(), 150);
     const { body: log } = await world.api(ann.token, 'GET', '/staff_log?operation=customers.credit');
@@ -84,7 +77,7 @@ describe('approval by a second person', () => {
     const { body } = await world.api(ann.token, 'GET', '/approvals?state=open');
     const [newest] = body.data as { id: string }[];
     const path = `/approvals/${newest?.id}`;
-    const approved = await fill(ann.browser, path, 'approvals.approve', { code: await code(ann) });
+    const approved = await fill(ann.browser, path, 'approvals.approve', { code: await world.code(ann) });
     assert.match(textOf((await ann.browser.open(approved.location ?? '')).text), /Approved and carried out/);
     assert.equal(await balance(), 220);
   });
@@ -94,7 +87,7 @@ describe('approval by a second person', () => {
     const { body: held } = await credit(leaver, '80.00');
     await world.api(ann.token, 'POST', '/staff/leaver@host.example/disable');
     const late = await world.api(ann.token, 'POST', `/approvals/${held.id}/approve`, {
-      code: await code(ann),
+      code: await world.code(ann),
     });
     assert.equal(late.status, 409, JSON.stringify(late.body));
     assert.equal(await balance(), 220);
@@ -126,7 +119,7 @@ describe('approval by a second person', () => {
     const { body: held } = await credit(ben, '90.00');
     await world.advance((3 * DAY_MS) / SECOND_MS + 1);
     const late = await world.api(ann.token, 'POST', `/approvals/${held.id}/approve`, {
-      code: await code(ann),
+      code: await world.code(ann),
     });
     assert.equal(late.status, 409, JSON.stringify(late.body));
     assert.equal((await world.api(ann.token, 'GET', `/approvals/${held.id}`)).body.state, 'expired');
@@ -137,7 +130,7 @@ describe('approval by a second person', () => {
     const path = `/approvals/${held.id}/approve`;
     const ada = await world.person('owner', 'ada@host.example');
     for (let count = 0; count < 10; count += 1) await world.api(ada.token, 'POST', path, { code: '000000' });
-    const right = await world.api(ada.token, 'POST', path, { code: await code(ada) });
+    const right = await world.api(ada.token, 'POST', path, { code: await world.code(ada) });
     assert.equal(right.status, 429, JSON.stringify(right.body));
   });
 

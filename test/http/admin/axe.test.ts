@@ -53,6 +53,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
           : path,
       ),
     );
+    paths = [...paths, '/plans/s1?price_usd=12.50'];
     chromium = await openChromium();
   });
   after(async () => {

@@ -84,7 +84,7 @@ describe('the figures of the business', () => {
     assert.equal(page.status, 200);
     assert.match(page.text, /Sum of balances/);
     const csv = await owner.browser.get('/figures.csv?period=day');
-    assert.match(csv.text, /^figure,part,start,value\n/);
+    assert.match(csv.text, /^figure,part,start,value\r\n/);
     assert.match(csv.text, /\ncharges,,\d{4}-\d\d-\d\dT/);
     const values = await owner.browser.get('/figures/money.json?period=day');
     assert.deepEqual(JSON.parse(values.text).names, ['Top-ups credited', 'Charges', 'Revenue recognized']);

@@ -26,6 +26,8 @@ export interface StaffWorld extends World {
   readonly console: string;
   /** Invites a person, who joins in a browser and creates a token. */
   person(role: StaffRole, email?: string): Promise<Person>;
+  /** Returns a one-time code. A code works once: the test forgets that it was used. */
+  code(person: Person): Promise<string>;
   stranger(): PanelClient;
   api(
     token: string,
@@ -44,6 +46,10 @@ export async function startStaffWorld(settings: Readonly<Record<string, string>>
     ...world,
     console: url,
     stranger,
+    code: async ({ email, secret }) => {
+      await world.opened.service.db.run('update staff set totp_last_step = 0 where email = $1', [email]);
+      return totpAt(secret);
+    },
     api: (token, method, path, body, headers) => callApi(url, token, { method, path, body, headers }),
     person: async (role, email = `${role.replace('_', '-')}@host.example`) => {
       const { service } = world.opened;

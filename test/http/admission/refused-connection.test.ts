@@ -6,6 +6,7 @@ import { after, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { LoadGate } from '../../../src/http/admission/load-gate.ts';
 import { guardServer } from '../../../src/http/admission/overload.ts';
+import { RequestMetrics } from '../../../src/http/metrics/requests.ts';
 import { assetsOf, brandOf } from '../../../src/http/panel/assets.ts';
 import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
@@ -60,6 +61,7 @@ describe('a connection on which a read was refused', { timeout: 60_000 }, () => 
     });
     servers.push(server);
     guardServer(server, new LoadGate({ targetMs: 100, requestsMax: 1 }), {
+      requests: new RequestMetrics(),
       newRequestId: () => formatId('request', newId(new Date())),
       log: createLogger('silent'),
       site: { brand: brandOf('Test', PLAIN_SITE), assets: assetsOf(PLAIN_SITE), sandbox: true },

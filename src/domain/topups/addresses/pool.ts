@@ -11,7 +11,7 @@ import type { Actor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 
 export const POOL_COINS = ['SOL'] as const satisfies readonly CoinCode[];
-type PoolCoin = (typeof POOL_COINS)[number];
+export type PoolCoin = (typeof POOL_COINS)[number];
 
 export function isPoolCoin(coin: CoinCode): coin is PoolCoin {
   return POOL_COINS.some((pooled) => pooled === coin);
@@ -51,7 +51,8 @@ export async function importAddresses(
   });
 }
 
-function readAddresses(text: string): string[] {
+/** Fails with an OperatorError, which names the line but never quotes it. */
+export function readAddresses(text: string): string[] {
   if (/^\s*\[/.test(text)) throw new OperatorError(`the file looks like a key pair: ${ONLY_PUBLIC}`);
   const places = new Map<string, number>();
   for (const [i, line] of text.split('\n').entries()) {

@@ -14,7 +14,7 @@ import {
 import { FIGURE_PERIODS } from '../../../spec/staff/figures.ts';
 import { field } from '../../form.ts';
 import { pngRenderer } from '../../panel/png-renderer.ts';
-import type { ConsoleContext, ConsoleFile, ConsolePage } from '../page.ts';
+import { type ConsoleContext, type ConsoleFile, type ConsolePage, csvFile } from '../page.ts';
 
 async function readFigures({ query, read }: Pick<ConsoleContext, 'query' | 'read'>): Promise<FiguresView> {
   const word = field(query, 'period');
@@ -40,8 +40,7 @@ export const OVERVIEW_FILES: readonly ConsoleFile[] = [
     path: `${FIGURES_PATH}.csv`,
     read: async (context) => {
       const figures = await readFigures(context);
-      const name = `figures-${figures.period}-${figures.end.slice(0, 10)}.csv`;
-      return { type: 'text/csv; charset=utf-8', content: figuresCsv(figures), name };
+      return csvFile(`figures-${figures.period}-${figures.end.slice(0, 10)}.csv`, figuresCsv(figures));
     },
   },
   {

@@ -1,10 +1,10 @@
 /** Findings about real coins, for `chain doctor` and `doctor`. */
 
-import type { Finding } from '../domain/health/status.ts';
-import { rateFindings } from '../domain/rates/findings.ts';
-import { NO_COINS } from '../domain/topups/chains/coin-findings.ts';
-import { chainFindings } from '../domain/topups/chains/findings.ts';
-import type { OpenService } from './context.ts';
+import type { Finding } from '../../domain/health/status.ts';
+import { rateFindings } from '../../domain/rates/findings.ts';
+import { NO_COINS } from '../../domain/topups/chains/coin-findings.ts';
+import { chainFindings } from '../../domain/topups/chains/findings.ts';
+import type { OpenService } from '../context.ts';
 
 export async function checkChains(open: OpenService): Promise<Finding[]> {
   const { service, coins } = open;

@@ -1,19 +1,26 @@
 /** `chain`: the nodes of real coins, their prices, and the issued addresses. */
 import { readFileSync, statSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
-import { systemActor } from '../domain/record.ts';
-import { FREE_COUNT_MAX, importAddresses, isPoolCoin, POOL_COINS } from '../domain/topups/addresses/pool.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { COIN_CODES, type CoinCode } from '../spec/coins.ts';
-import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../store/topups/addresses.ts';
+import { systemActor } from '../../domain/record.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
+import {
+  FREE_COUNT_MAX,
+  importAddresses,
+  isPoolCoin,
+  POOL_COINS,
+} from '../../domain/topups/addresses/pool.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { COIN_CODES, type CoinCode } from '../../spec/coins.ts';
+import { findIssuedAddresses, type IssuedAddress, listPoolAddresses } from '../../store/topups/addresses.ts';
+import type { OpenService, OperatorContext } from '../context.ts';
+import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from '../format/address.ts';
+import { reportFindings } from '../format/findings.ts';
+import { formatCount } from '../format/table.ts';
+import { parseNonNegativeInt, parsePositiveInt } from '../options.ts';
 import { addReread, addSkip } from './chain-repair.ts';
 import { checkChains } from './chains.ts';
-import type { OpenService, OperatorContext } from './context.ts';
-import { ADDRESS_HEADING, type AddressLine, addressRow, explainNoAddresses } from './format/address.ts';
-import { reportFindings } from './format/findings.ts';
-import { formatCount } from './format/table.ts';
-import { parseNonNegativeInt, parsePositiveInt } from './options.ts';
+import { addCoins } from './coins.ts';
 
 const DEFAULT_COUNT = 10;
 const MAX_COUNT = 10_000;
@@ -24,6 +31,7 @@ export function addChain(program: Command, context: OperatorContext): void {
   const chain = program
     .command('chain')
     .description('Check the nodes of real coins and manage deposit addresses');
+  addCoins(chain, context);
   addDoctor(chain, context);
   addAddresses(chain, context);
   addImport(chain, context);
@@ -110,7 +118,10 @@ function addImport(chain: Command, { resources, terminal }: OperatorContext): vo
       const text = readAddressFile(file);
       const { service } = await resources.service();
       const actor = systemActor(service.clock.now());
-      const { added, known, free } = await importAddresses(service, actor, { coin, text });
+      const target = { kind: 'coin', name: coin } as const;
+      const { added, known, free } = await recordCommandOn(service, 'coins.import_addresses', target, () =>
+        importAddresses(service, actor, { coin, text }),
+      );
       const available = free < FREE_COUNT_MAX ? free : `${free} or more`;
       terminal.out(
         `${formatCount(added, 'address', 'addresses')} added, ${known} already known; ` +

@@ -1,9 +1,10 @@
 /** `recover`: raises the numbers of a restored database. */
 import type { Command } from 'commander';
-import { type RecoveredCoin, recoverNumbers } from '../domain/topups/recovery.ts';
-import { type OperatorContext, ProblemsFound } from './context.ts';
-import type { Output } from './format/output.ts';
-import { formatCount } from './format/table.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { type RecoveredCoin, recoverNumbers } from '../../domain/topups/recovery.ts';
+import { type OperatorContext, ProblemsFound } from '../context.ts';
+import type { Output } from '../format/output.ts';
+import { formatCount } from '../format/table.ts';
 
 export function addRecover(program: Command, { resources, terminal }: OperatorContext): void {
   program
@@ -11,7 +12,9 @@ export function addRecover(program: Command, { resources, terminal }: OperatorCo
     .description('After restoring the database from a backup: never issue the addresses given out since')
     .action(async () => {
       const { service } = await resources.service();
-      const coins = await recoverNumbers(service);
+      const coins = await recordCommand(service, { operation: 'coins.recover', target: null }, () =>
+        recoverNumbers(service),
+      );
       if (coins.length === 0) {
         terminal.out('the database is not behind its address marks: nothing to recover');
         return;

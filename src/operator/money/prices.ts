@@ -1,11 +1,13 @@
 /** `prices announce`, `prices list`, `prices cancel`: price changes for existing servers. */
 import type { Command } from 'commander';
-import { announcePrice, cancelPrice, listPrices } from '../domain/billing/prices.ts';
-import { formatCents } from '../kernel/money.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import { LIMITS } from '../spec/limits.ts';
-import type { OperatorContext } from './context.ts';
-import { addList } from './format/table.ts';
+import { announcePrice, cancelPrice, listPrices } from '../../domain/billing/prices.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList } from '../format/table.ts';
 
 interface AnnounceOptions {
   readonly plan: string;
@@ -28,7 +30,12 @@ export function addPrices(program: Command, context: OperatorContext): void {
     .description('Announce a renewal price and mail the customers')
     .action(async (order: AnnounceOptions) => {
       const { service } = await resources.service();
-      const { id, effectiveAt, cents, catalogueCents } = await announcePrice(service, order);
+      const { id, effectiveAt, cents, catalogueCents } = await recordCommandOn(
+        service,
+        'plans.announce_price',
+        { kind: 'plan', name: order.plan },
+        () => announcePrice(service, order),
+      );
       const from = `${formatSessionTime(effectiveAt)} UTC`;
       terminal.out(`${id}: ${order.plan} renews at ${formatCents(cents)} USD per month from ${from}`);
       if (catalogueCents !== cents) {
@@ -57,7 +64,9 @@ export function addPrices(program: Command, context: OperatorContext): void {
     .description('Cancel an announcement before it takes effect')
     .action(async (id: string) => {
       const { service } = await resources.service();
-      await cancelPrice(service, id);
+      await recordCommand(service, { operation: 'plans.cancel_price', target: null }, () =>
+        cancelPrice(service, id),
+      );
       terminal.out(`${id} is canceled`);
     });
 }

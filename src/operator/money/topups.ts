@@ -1,18 +1,23 @@
 /** `topups list`, `show`, `held`, `release`, `refund`: top-ups, and payments withheld by the kill-switch. */
 import { type Command, Option } from 'commander';
-import { systemActor } from '../domain/record.ts';
-import { toPaymentObject, toTopupObject } from '../domain/staff/objects.ts';
-import { recordCommandOn } from '../domain/staff/target.ts';
-import { findTopupForOperator, listTopupsForOperator, type TopupQuery } from '../domain/topups/operator.ts';
-import { type RefundOrder, refundTopup } from '../domain/topups/settlement/refund.ts';
-import { type ResolvedTopup, releaseTopup } from '../domain/topups/settlement/withheld.ts';
-import { formatCents } from '../kernel/money.ts';
-import { formatSessionTime } from '../kernel/time.ts';
-import { COIN_CODES } from '../spec/coins.ts';
-import { TOPUP_STATUSES } from '../spec/states.ts';
-import { listWithheldTopups } from '../store/topups/operator.ts';
-import type { OperatorContext } from './context.ts';
-import { addList, formatFacts, formatMoreHint } from './format/table.ts';
+import { systemActor } from '../../domain/record.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
+import { toTopupObject, toTopupWithPayments } from '../../domain/staff/topups.ts';
+import {
+  findTopupForOperator,
+  listTopupsForOperator,
+  type TopupQuery,
+} from '../../domain/topups/operator.ts';
+import { type RefundOrder, refundTopup } from '../../domain/topups/settlement/refund.ts';
+import { type ResolvedTopup, releaseTopup } from '../../domain/topups/settlement/withheld.ts';
+import { formatCents } from '../../kernel/money.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
+import { COIN_CODES } from '../../spec/coins.ts';
+import { TOPUP_NOTES } from '../../spec/staff/payments.ts';
+import { TOPUP_STATUSES } from '../../spec/states.ts';
+import { listWithheldTopups } from '../../store/topups/operator.ts';
+import type { OperatorContext } from '../context.ts';
+import { addList, formatFacts, formatMoreHint } from '../format/table.ts';
 import {
   formatCoinAmount,
   paymentColumns,
@@ -20,8 +25,8 @@ import {
   TOPUP_HEADING,
   topupColumns,
   topupFacts,
-} from './format/topup.ts';
-import { parsePositiveInt } from './options.ts';
+} from '../format/topup.ts';
+import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 100;
 const NAME_HELP = 'An order_ref, top_…, the deposit address, or the txid of a payment';
@@ -40,6 +45,7 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .command('list')
     .option('--customer <email>', 'Only top-ups of this customer')
     .addOption(new Option('--status <word>', 'Only this status').choices(TOPUP_STATUSES))
+    .addOption(new Option('--note <word>', 'Only those that need you, or ended so').choices(TOPUP_NOTES))
     .addOption(new Option('--coin <code>', 'Only this coin').choices(COIN_CODES))
     .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
     .description('List top-ups, newest first')
@@ -56,7 +62,8 @@ function addQueries(topups: Command, context: OperatorContext): void {
     .description('Show one top-up and its payments')
     .action(async (name: string) => {
       const { service } = await resources.service();
-      const { topup, payments, refunds } = await findTopupForOperator(service, name);
+      const found = await findTopupForOperator(service, name);
+      const { topup, payments, refunds } = found;
       terminal.facts(topupFacts(topup));
       const rows = payments.map((payment) => paymentColumns(payment, refunds));
       terminal.out('');
@@ -67,7 +74,7 @@ function addQueries(topups: Command, context: OperatorContext): void {
         if (lines.length > 0) terminal.out('');
         for (const line of lines) terminal.out(line);
       }
-      terminal.document({ ...toTopupObject(topup), payments: payments.map(toPaymentObject) });
+      terminal.document(toTopupWithPayments(found));
     });
   addList(topups, context, {
     name: 'held',
@@ -110,7 +117,11 @@ function addResolutions(topups: Command, { resources, terminal }: OperatorContex
       const { service } = await resources.service();
       const { topup } = await findTopupForOperator(service, name);
       const actor = systemActor(service.clock.now());
-      const refunded = await refundTopup(service, actor, topup.id, order);
+      const isSent = order.to === undefined && order.approvedBy === undefined;
+      const operation = isSent ? 'topups.mark_refunded' : 'topups.refund';
+      const refunded = await recordCommandOn(service, operation, { kind: 'topup', name }, () =>
+        refundTopup(service, actor, topup.id, order),
+      );
       const { address, txid } = refunded.refund;
       if (txid !== null)
         terminal.out(`recorded as refunded: ${formatResolved(refunded)}; ${describeCredit(refunded)}`);

@@ -1,0 +1,120 @@
+/** Plans as staff read them: their price, who pays it, and what another price would change. */
+import { centsToUsd, formatCents } from '../../kernel/money.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { formatRfc3339 } from '../../kernel/time.ts';
+import { countAffectedPayers, listPlanPayers, type PlanPayers } from '../../store/billing/price-changes.ts';
+import {
+  listPlans,
+  listRegions,
+  lockCatalogue,
+  type PlanRow,
+  updatePlanPrice,
+} from '../../store/catalogue/catalogue.ts';
+import { listPrices, parsePrice } from '../billing/prices.ts';
+import type { Service } from '../context.ts';
+import { recordAudit, systemActor } from '../record.ts';
+
+export type RegionObject = Awaited<ReturnType<typeof listRegionObjects>>[number];
+
+/** Lists every region, including retired ones. */
+export async function listRegionObjects({ db }: Pick<Service, 'db'>) {
+  return (await listRegions(db)).map((row) => ({ object: 'region' as const, ...row }));
+}
+
+type Deps = Pick<Service, 'db' | 'clock'>;
+
+export type PlanObject = ReturnType<typeof toPlanObject>;
+export type PlanWithPrices = Awaited<ReturnType<typeof readPlanObject>>;
+
+/** Lists every plan, including retired ones. */
+export async function listPlanObjects({ db }: Pick<Deps, 'db'>): Promise<PlanObject[]> {
+  const payers = new Map((await listPlanPayers(db)).map((row) => [row.plan_id, row]));
+  return (await listPlans(db)).map((row) => toPlanObject(row, payers.get(row.id)));
+}
+
+function toPlanObject(row: PlanRow, payers: PlanPayers | undefined) {
+  return {
+    object: 'plan' as const,
+    id: row.id,
+    category: row.category,
+    cpu: row.cpu,
+    cpu_model: row.cpu_model,
+    ram_mb: row.ram_mb,
+    disk_gb: row.disk_gb,
+    transfer_tb: row.transfer_tb,
+    /** Of new orders, per month. */
+    price_usd: centsToUsd(row.price_cents_month),
+    backup_percent: row.backup_percent,
+    host_tags: row.host_tags,
+    regions: row.regions,
+    /** False: it is retired. */
+    active: row.active,
+    /** Those that renew, each at its own price. */
+    servers: Number(payers?.servers ?? 0n),
+    customers: Number(payers?.customers ?? 0n),
+    monthly_usd: centsToUsd(payers?.cents_month ?? 0n),
+  };
+}
+
+/** With `price`, also what it would change. Fails with an OperatorError for an unknown plan. */
+export async function readPlanObject(service: Deps, id: string, price?: string) {
+  const plan = (await listPlanObjects(service)).find((each) => each.id === id) ?? refuseUnknown(id);
+  const announced = (await listPrices(service)).filter((row) => row.plan_id === id);
+  return {
+    ...plan,
+    announced: announced.map((row) => ({
+      id: row.shownId,
+      price_usd: centsToUsd(row.price_cents_month),
+      state: row.state,
+      announced_at: formatRfc3339(row.announced_at),
+      effective_at: formatRfc3339(row.effective_at),
+    })),
+    preview: price === undefined ? null : await previewPrice(service, plan, parsePrice(price)),
+  };
+}
+
+async function previewPrice({ db }: Pick<Deps, 'db'>, plan: PlanObject, cents: bigint) {
+  const payers = await countAffectedPayers(db, plan.id, cents);
+  const price = centsToUsd(cents);
+  return {
+    price_usd: price,
+    change_percent: Math.round((price / plan.price_usd - 1) * 1_000) / 10,
+    /** Whose price an announcement would change. */
+    servers: Number(payers.servers),
+    customers: Number(payers.customers),
+    monthly_usd: centsToUsd(payers.cents_month),
+    new_monthly_usd: centsToUsd(payers.servers * cents),
+  };
+}
+
+export interface PlanPriceOrder {
+  readonly plan: string;
+  readonly price: string;
+  /** The price that the person saw: another one is refused. */
+  readonly was: string;
+}
+
+/** Sets what new orders of a plan cost. Existing servers keep their price. */
+export async function setPlanPrice(
+  { db, clock }: Deps,
+  { plan: id, ...order }: PlanPriceOrder,
+): Promise<void> {
+  const cents = parsePrice(order.price);
+  const was = parsePrice(order.was);
+  const now = clock.now();
+  await db.transaction(async (tx) => {
+    await lockCatalogue(tx);
+    const plan = (await listPlans(tx)).find((row) => row.id === id) ?? refuseUnknown(id);
+    if (!plan.active) throw new OperatorError(`plan ${id} is retired: no one can order it`);
+    if (plan.price_cents_month !== was) {
+      const price = formatCents(plan.price_cents_month);
+      throw new OperatorError(`the price of ${id} is ${price} by now: look at it again`);
+    }
+    await updatePlanPrice(tx, id, cents);
+    await recordAudit(tx, { actor: systemActor(now), action: 'plan.set_price', resource: id }, now);
+  });
+}
+
+function refuseUnknown(id: string): never {
+  throw new OperatorError(`plan ${id} not found: the catalog lists all plans`);
+}

@@ -1,0 +1,165 @@
+/** The values of /metrics that every process reads from the database. */
+import { readVersion } from '../../kernel/settings/version.ts';
+import { DAY_MS } from '../../kernel/time.ts';
+import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
+import { countPool } from '../../store/inventory/addresses.ts';
+import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import {
+  countConnections,
+  countOperations,
+  countQueues,
+  countServersByRegion,
+  countTopups,
+  listChains,
+  listPriceTimes,
+  readDatabaseSize,
+  sumBalances,
+} from '../../store/service/metrics.ts';
+import { countFailingTasks, countWork } from '../../store/service/status.ts';
+import { cursorHeight } from '../../store/topups/coins.ts';
+import type { Service } from '../context.ts';
+import { readSwitches } from '../rules/switches.ts';
+
+/** The values of one metric; null is left out. */
+export type Gauges = Readonly<Record<DatabaseMetric, readonly Gauge[]>>;
+
+export interface Gauge {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+type Deps = Pick<Service, 'db' | 'clock' | 'settings'>;
+
+const TOPUPS_DAYS = 30;
+const MIB = 1_024 ** 2;
+const GIB = 1_024 ** 3;
+
+export async function readGauges(service: Deps): Promise<Gauges> {
+  return {
+    skerry_info: [gauge(1, { version: readVersion(), mode: service.settings.mode })],
+    ...(await readWork(service)),
+    ...(await readInventory(service)),
+    ...(await readMoney(service)),
+    ...(await readService(service)),
+  };
+}
+
+function gauge(value: number | bigint, labels: Gauge['labels'] = {}): Gauge {
+  return { labels, value: Number(value) };
+}
+
+async function readWork({ db, clock }: Deps) {
+  const now = clock.now();
+  const queues = await countQueues(db, now);
+  const operations = await countOperations(db, now);
+  const tasks = await countFailingTasks(db, 1);
+  const counts = await countWork(db, now);
+  const oldest = Math.max(0, ...operations.map(({ oldest_s: seconds }) => seconds));
+  return {
+    skerry_queue_due: queues.map(({ queue, due }) => gauge(due, { queue })),
+    skerry_queue_age_seconds: queues.map(({ queue, age_s: seconds }) => gauge(seconds, { queue })),
+    skerry_operations: operations.map(({ kind, n }) => gauge(n, { kind })),
+    skerry_operations_failing: operations.map(({ kind, failing }) => gauge(failing, { kind })),
+    skerry_operation_oldest_seconds: [gauge(oldest)],
+    skerry_tasks_failing: tasks.map(({ kind, n }) => gauge(n, { kind })),
+    skerry_mails_failing: [gauge(counts?.faulty_mails ?? 0)],
+    skerry_topups_withheld: [gauge(counts?.held_topups ?? 0)],
+    skerry_topups_refund_pending: [gauge(counts?.unsent_topups ?? 0)],
+  };
+}
+
+async function readInventory({ db, clock }: Deps) {
+  const servers = await countServersByRegion(db);
+  const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
+  const hosts = (await listSeenHosts(db)).filter(({ lost_at: lostAt, revoked }) => !revoked && !lostAt);
+  const now = Date.now();
+  return {
+    skerry_servers: servers.map(({ region, status, n }) => gauge(n, { region, status })),
+    skerry_addresses: pool.flatMap((row) =>
+      (['free', 'held', 'resting', 'blocked'] as const).map((state) =>
+        gauge(row[state], { region: row.region_id, state }),
+      ),
+    ),
+    skerry_host_ram_bytes: hosts.flatMap((row) =>
+      sizes(row.name, MIB, {
+        promised: row.promised_ram_mb,
+        used: row.used_ram_mb,
+        available: row.ram_available_mb,
+      }),
+    ),
+    skerry_host_disk_bytes: hosts.flatMap((row) =>
+      sizes(row.name, GIB, {
+        promised: row.promised_disk_gb,
+        used: row.used_disk_gb,
+        free: row.disk_free_gb,
+      }),
+    ),
+    skerry_host_servers: hosts.map(({ name, servers: n }) => gauge(n, { host: name })),
+    skerry_host_draining: hosts.map(({ name, draining }) => gauge(draining ? 1 : 0, { host: name })),
+    skerry_host_up: hosts.map((row) => gauge(isUp(row) ? 1 : 0, { host: row.name })),
+    skerry_host_away_seconds: hosts.map((row) => gauge(row.away_s ?? 0, { host: row.name })),
+    skerry_host_load_per_core: perHost(hosts, ({ load }) => load),
+    skerry_host_certificate_seconds: perHost(hosts, ({ certificate_until: until }) =>
+      until === null ? null : (until.getTime() - now) / 1_000,
+    ),
+  };
+}
+
+function isUp({ seen_at: seenAt, away_since: awaySince }: SeenHostRow): boolean {
+  return seenAt !== null && awaySince === null;
+}
+
+function perHost(hosts: readonly SeenHostRow[], read: (row: SeenHostRow) => number | null): Gauge[] {
+  return hosts.flatMap((row) => {
+    const value = read(row);
+    return value === null ? [] : [gauge(value, { host: row.name })];
+  });
+}
+
+/** A host of an earlier version does not report all of them. */
+function sizes(host: string, unit: number, states: Readonly<Record<string, number | null>>): Gauge[] {
+  return Object.entries(states).flatMap(([state, size]) =>
+    size === null ? [] : [gauge(Number(size) * unit, { host, state })],
+  );
+}
+
+async function readMoney({ db, clock }: Deps) {
+  const now = clock.now().getTime();
+  const chains = await listChains(db);
+  const prices = await listPriceTimes(db);
+  const topups = await countTopups(db, new Date(now - TOPUPS_DAYS * DAY_MS));
+  const balances = await sumBalances(db);
+  const dollars = (cents: bigint | undefined, sign: string) => gauge(Number(cents ?? 0n) / 100, { sign });
+  return {
+    skerry_chain_up: chains.map(({ coin, failures }) => gauge(failures === 0 ? 1 : 0, { coin })),
+    skerry_chain_failures: chains.map(({ coin, failures }) => gauge(failures, { coin })),
+    skerry_chain_height: chains.flatMap(({ coin, cursor }) => {
+      const height = cursorHeight(cursor);
+      return height === null ? [] : [gauge(height, { coin })];
+    }),
+    skerry_chain_lag_seconds: chains.flatMap(({ coin, read_at: readAt }) =>
+      readAt === null ? [] : [gauge(Math.max(0, now - readAt.getTime()) / 1_000, { coin })],
+    ),
+    skerry_price_age_seconds: prices.map(({ coin, quoted_at: quotedAt }) =>
+      gauge(Math.max(0, now - quotedAt.getTime()) / 1_000, { coin }),
+    ),
+    skerry_topups: topups.map(({ coin, status, n }) => gauge(n, { coin, status })),
+    skerry_balances_dollars: [
+      dollars(balances?.positive, 'positive'),
+      dollars(balances?.negative, 'negative'),
+    ],
+  };
+}
+
+async function readService(service: Deps) {
+  const { db } = service;
+  const size = await readDatabaseSize(db);
+  const connections = await countConnections(db);
+  const switches = await readSwitches(service);
+  return {
+    skerry_switch_on: switches.map(({ name, on }) => gauge(on ? 1 : 0, { switch: name })),
+    skerry_database_size_bytes: [gauge(size?.bytes ?? 0)],
+    skerry_database_connections: connections.map(({ state, n }) => gauge(n, { state })),
+    skerry_database_connections_max: [gauge(size?.connections_max ?? 0)],
+  };
+}
