@@ -48,6 +48,7 @@ export const CONSOLE_PATHS = {
   plans: '/plans',
   regions: '/regions',
   deposits: '/deposits',
+  coupons: '/coupons',
   coins: '/coins',
   nodes: '/nodes',
   paidAddresses: '/paid-addresses',
@@ -77,6 +78,7 @@ const SECTION_NAMES = {
   topups: 'Top-ups',
   plans: 'Plans and prices',
   deposits: 'Payments',
+  coupons: 'Coupons',
   coins: 'Coins and rates',
   nodes: 'Nodes',
   paidAddresses: 'Paid addresses',
@@ -102,6 +104,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   topups: 'billing',
   plans: 'servers',
   deposits: 'log',
+  coupons: 'billing',
   coins: 'images',
   nodes: 'webhooks',
   paidAddresses: 'keys',
@@ -117,7 +120,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
   ['Service', ['overview', 'customers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
-  ['Money', ['plans', 'topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],
+  ['Money', ['plans', 'topups', 'deposits', 'coupons', 'coins', 'nodes', 'paidAddresses']],
   ['Records', ['audit', 'log']],
   ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];

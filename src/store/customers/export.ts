@@ -221,6 +221,13 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     rows: 'select id, name, query, created_at from saved_filters where customer_id = $1 order by name',
   },
   {
+    name: 'coupons',
+    ids: {},
+    rows: `select c.code, c.amount_cents, r.redeemed_at
+             from coupon_redemptions r join coupons c on c.id = r.coupon_id
+            where r.customer_id = $1 order by r.redeemed_at, c.code`,
+  },
+  {
     name: 'staff_notes',
     ids: { id: 'customerNote' },
     // Without the author: the name of a person is their data, not the customer's.
