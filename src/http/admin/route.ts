@@ -60,7 +60,7 @@ export interface AdminRoute extends RouteDefinition {
   readonly checkHeld?: (call: Pick<AdminCall, 'service' | 'params' | 'body'>) => void;
   /** The US dollars that a rule of approval compares, as text. Default: the field `amount_usd`. */
   readonly heldAmount?: (body: unknown) => string;
-  /** Fields of the body that the staff log leaves out, such as IP addresses and secrets. */
+  /** Fields of the body that the staff log leaves out, such as IP addresses, secrets, and texts. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
 }

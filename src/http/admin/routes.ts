@@ -6,6 +6,7 @@ import { COIN_ROUTES } from './routes/coins.ts';
 import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
+import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
@@ -26,6 +27,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...MACHINE_ROUTES,
   ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
+  ...DESK_ROUTES,
   ...COIN_ROUTES,
   ...COUPON_ROUTES,
   ...PLAN_ROUTES,

@@ -1,14 +1,17 @@
 /**
- * All data stored about one customer, for the operator to export. Digests, hashes and sealed values are left
- * out.
+ * All data stored about one customer, for the operator to export. Digests, hashes and other sealed values
+ * than the texts of tickets are left out.
  */
 import type { IdKind } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { SEALED, type SealedColumn } from '../../spec/sealed.ts';
 
 export interface ExportSection {
   readonly name: string;
   /** Columns that hold an id or a list of ids, with their kind. */
   readonly ids: Readonly<Record<string, IdKind>>;
+  /** Sealed columns to open, and the columns that take their place. The row has its `id`. */
+  readonly opens?: Readonly<Record<string, readonly [as: string, at: SealedColumn, 'utf8' | 'base64']>>;
   /** A query of the rows of the customer `$1`. */
   readonly rows: string;
 }
@@ -42,8 +45,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     rows: `select id, name, scope, last_used_at, expires_at, created_by_token, limit_chain, limits,
                   ip_cidrs_sealed is not null as ip_limited, spend_limit_cents, spend_period, spent_cents,
                   servers_limit, created_at
-             from api_tokens where customer_id = $1
-            order by created_at`,
+             from api_tokens where customer_id = $1 order by created_at`,
   },
   {
     name: 'ssh_keys',
@@ -58,9 +60,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
              ${IMAGE}, iso_image_id, boot, ram_mb, disk_gb, host(a.addr) as ipv4,
              p.prefix::text as ipv6, ssh_keys, ssh_public_keys, tags, labels, protect_delete,
              protect_rebuild, rdns, billing_months, auto_renew, price_cents_month, price_cents_cycle,
-             backup_cents_cycle, backup_percent,
-             eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at, frozen_at,
-             freeze_reason, first_run_at, created_at, updated_at
+             backup_cents_cycle, backup_percent, eur_per_usd::text, anchor_day, paid_until, suspended_at,
+             destroy_at, held_at, frozen_at, freeze_reason, first_run_at, created_at, updated_at
            from servers s left join ipv4_addresses a on a.server_id = s.id
              left join ipv6_prefixes p on p.server_id = s.id
           where customer_id = $1 order by created_at`,
@@ -69,8 +70,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'server_operations',
     ids: { server_id: 'server' },
     rows: `select o.server_id, o.kind, o.step, o.created_at from operations o
-             join servers s on s.id = o.server_id
-            where s.customer_id = $1 order by o.created_at`,
+             join servers s on s.id = o.server_id where s.customer_id = $1 order by o.created_at`,
   },
   {
     name: 'actions',
@@ -223,9 +223,32 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'coupons',
     ids: {},
-    rows: `select c.code, c.amount_cents, r.redeemed_at
-             from coupon_redemptions r join coupons c on c.id = r.coupon_id
-            where r.customer_id = $1 order by r.redeemed_at, c.code`,
+    rows: `select code, amount_cents, redeemed_at from coupon_redemptions join coupons on id = coupon_id
+            where customer_id = $1 order by redeemed_at, code`,
+  },
+  {
+    name: 'tickets',
+    ids: { id: 'ticket' },
+    opens: { subject_sealed: ['subject', SEALED.ticketSubject, 'utf8'] },
+    rows: `select id, subject_sealed, status, created_at, updated_at, closed_at from tickets
+            where customer_id = $1 order by created_at, id`,
+  },
+  {
+    name: 'ticket_messages',
+    ids: { id: 'ticketMessage', ticket_id: 'ticket' },
+    opens: { text_sealed: ['text', SEALED.ticketText, 'utf8'] },
+    rows: `select m.id, m.ticket_id, m.author, m.text_sealed, m.created_at
+             from tickets t join ticket_messages m on m.ticket_id = t.id
+            where t.customer_id = $1 order by m.id`,
+  },
+  {
+    name: 'ticket_files',
+    ids: { id: 'ticketFile', message_id: 'ticketMessage' },
+    opens: { content_sealed: ['content_base64', SEALED.ticketFile, 'base64'] },
+    rows: `select f.id, f.message_id, f.name, f.type, f.size_bytes, f.content_sealed
+             from tickets t join ticket_messages m on m.ticket_id = t.id
+             join ticket_files f on f.message_id = m.id
+            where t.customer_id = $1 order by f.id`,
   },
   {
     name: 'staff_notes',
