@@ -23,7 +23,8 @@ export interface RedemptionRow {
   readonly redeemed_at: Date;
 }
 
-const COLUMNS = `id, code, amount_cents, max_uses, uses, expires_at, account_days, note, created_at, ended_at`;
+const COLUMNS = `id, code, amount_cents, max_uses, uses, expires_at, account_days, note, created_at,
+  ended_at`;
 
 /** Returns false if there is a coupon with this code. */
 export async function insertCoupon(tx: Sql, row: CouponRow): Promise<boolean> {

@@ -85,7 +85,7 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes SSH keys, alerts, filters, kept orders, uses of coupons, tickets, notes, tags, and unused groups. */
+/** Deletes SSH keys, alerts, filters, orders, uses of coupons, tickets, notes, tags, and unused groups. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run('delete from alerts where customer_id = $1', [customerId]);

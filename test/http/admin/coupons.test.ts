@@ -18,7 +18,7 @@ describe('coupons', () => {
   let finance: Person;
 
   before(async () => {
-    world = await startStaffWorld();
+    world = await startStaffWorld({ SKERRY_SIGNIN_FAILURES_PER_HOUR: '10' });
     finance = await world.person('finance');
   });
   after(() => world.close());

@@ -64,7 +64,7 @@ function parseOrder(order: CouponOrder, now: Date) {
   const code = normalizeCouponCode(order.coupon_code);
   if (code === undefined) {
     const { codeMinChars: min, codeMaxChars: max } = COUPON_LIMITS;
-    const message = `A code has ${min} to ${max} letters, digits, and dashes, and begins with a letter or digit.`;
+    const message = `A code has ${min} to ${max} letters, digits, and dashes. It does not begin with a dash.`;
     invalidRequest([{ field: 'coupon_code', issue: 'invalid_format' }], message);
   }
   const cents = parseUnits(order.amount_usd, 2) ?? 0n;
@@ -93,7 +93,7 @@ function parseExpiry(text: string, now: Date): Date | null {
   const at = day ? new Date(day.getTime() + DAY_MS) : parseRfc3339(text);
   if (at && at > now) return at;
   const example = formatRfc3339(new Date(now.getTime() + 30 * DAY_MS)).slice(0, 10);
-  const message = `Enter a last day in the future such as ${example}, or a time such as ${example}T12:00:00Z.`;
+  const message = `Enter a day in the future such as ${example}, or a time such as ${example}T12:00:00Z.`;
   return invalidRequest([{ field: 'expires', issue: 'invalid_value' }], message);
 }
 

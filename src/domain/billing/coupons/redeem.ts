@@ -19,8 +19,8 @@ export interface RedeemedCoupon {
 }
 
 /**
- * Each customer uses a coupon once. Fails with `bad_coupon`, whose message says why. The lock of the coupon
- * is the only one that customers share: it keeps the uses below their maximum.
+ * Each customer uses a coupon once. Fails with `bad_coupon`, whose message says why. Customers share
+ * no lock but that of the coupon, which keeps the uses within their maximum.
  */
 export async function redeemCoupon(
   service: Pick<Service, 'db' | 'clock' | 'wake'>,
