@@ -6,6 +6,7 @@ import { isCoinCode } from '../../spec/coins.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
+import { findCouponId } from '../billing/coupons/manage.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
 import { readCannedAnswer } from '../customers/tickets/canned.ts';
@@ -22,6 +23,7 @@ export type TargetKind =
   | 'host'
   | 'machine'
   | 'coin'
+  | 'coupon'
   | 'plan'
   | 'staff'
   | 'staffToken'
@@ -37,6 +39,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   host: async (service, name) => (await readHostObject(service, name)).id,
   plan: async ({ db }, name) => ((await findPlanPrice(db, name)) === undefined ? fail('not_found') : name),
   coin: async (_service, name) => (isCoinCode(name) ? name : fail('not_found')),
+  coupon: (service, name) => findCouponId(service, name),
   machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),

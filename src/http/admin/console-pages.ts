@@ -16,6 +16,7 @@ import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
+import { COUPONS_ROOM } from './rooms/money/coupons.ts';
 import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
 import { PLANS_ROOM, REGIONS_ROOM } from './rooms/money/plans.ts';
 import { TOPUPS_ROOM } from './rooms/money/topups.ts';
@@ -36,6 +37,7 @@ const ROOMS = [
   REGIONS_ROOM,
   TOPUPS_ROOM,
   DEPOSITS_ROOM,
+  COUPONS_ROOM,
   COINS_ROOM,
   NODES_ROOM,
   PAID_ADDRESSES_ROOM,

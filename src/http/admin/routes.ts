@@ -3,6 +3,7 @@ import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
+import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
@@ -28,6 +29,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
   ...COIN_ROUTES,
+  ...COUPON_ROUTES,
   ...PLAN_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,

@@ -53,6 +53,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  coupons: 'coupon',
   coins: 'coin',
   plans: 'plan',
   machines: 'machine',
@@ -103,8 +104,10 @@ export async function runAdmin(
   };
   const hold = async () => {
     check();
-    route.checkHeld?.({ params, body: sent });
-    return await holdForApproval(service, actor, act, { params, body: { ...sent } });
+    route.checkHeld?.({ service, params, body: sent });
+    const body: Readonly<Record<string, unknown>> = { ...sent };
+    const amount = route.heldAmount?.(body) ?? body.amount_usd;
+    return await holdForApproval(service, actor, act, { params, body, amount });
   };
   const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
   return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());

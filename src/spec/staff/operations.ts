@@ -2,11 +2,9 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
-
+import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
-
 import { DESK_OPERATIONS } from './desk.ts';
-
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
@@ -29,6 +27,7 @@ export const STAFF_OPERATIONS = {
   'topups.refund': act('topups refund', 'Approve a refund of the withheld payments of a top-up', MONEY),
   'topups.mark_refunded': act('topups refund', 'Record the transaction of a refund', MONEY),
   'deposits.list': read('deposits list', 'List the payments of all customers'),
+  ...COUPON_OPERATIONS,
   'coins.list': read('chain list', 'List coins with their rates, chains, and addresses'),
   'coins.get': read('chain show', 'Show a coin'),
   'coins.reread': act('chain reread', 'Read the blocks of a coin again', MONEY),

@@ -31,6 +31,8 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
+    const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
+    await world.api(owner.token, 'POST', '/coupons', coupon);
     const account = `/customers/${customer.email}`;
     await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
     await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });

@@ -31,6 +31,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'plans.set_price': { price_usd: '0', was_usd: '1' },
   'plans.announce_price': { price_usd: '0' },
   'plans.cancel_price': { announcement: 'prc_x' },
+  'coupons.create': { coupon_code: 'WELCOME', amount_usd: '5', max_uses: 10 },
   'coins.skip_addresses': { count: 1 },
   'coins.reread': { height: 0 },
   'coins.import_addresses': { addresses: 'x' },
