@@ -26,7 +26,8 @@ export type TargetKind =
   | 'staff'
   | 'staffToken'
   | 'ticket'
-  | 'cannedAnswer';
+  | 'cannedAnswer'
+  | 'incident';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -42,6 +43,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
+  incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
 };
 
 /** Null if there is no such resource: the verb refuses the act. */

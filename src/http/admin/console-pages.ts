@@ -14,6 +14,7 @@ import { type Room, roomFiles, roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { INCIDENTS_ROOM } from './rooms/incidents.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
 import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
@@ -25,6 +26,7 @@ import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.t
 
 /** Each room has items of its own type. */
 const ROOMS = [
+  INCIDENTS_ROOM,
   SERVERS_ROOM,
   OPERATIONS_ROOM,
   HOSTS_ROOM,

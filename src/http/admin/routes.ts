@@ -7,6 +7,7 @@ import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { INCIDENT_ROUTES } from './routes/incidents.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { PLAN_ROUTES } from './routes/plans.ts';
@@ -18,6 +19,7 @@ import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
+  ...INCIDENT_ROUTES,
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,

@@ -60,6 +60,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   staff_tokens: 'staffToken',
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
+  incidents: 'incident',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */

@@ -37,6 +37,7 @@ export interface ConsoleFrame {
 export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
+  incidents: '/incidents',
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
@@ -70,6 +71,7 @@ export type ConsoleSection = keyof typeof SECTION_NAMES;
 const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
+  incidents: 'Incidents',
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
@@ -97,6 +99,7 @@ const SECTION_NAMES = {
 const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
+  incidents: 'alerts',
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
@@ -121,7 +124,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers']],
+  ['Service', ['overview', 'customers', 'incidents']],
   ['Support', ['tickets', 'answers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
   ['Money', ['plans', 'topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],

@@ -18,6 +18,7 @@ import {
   type StaffOperationRow,
   type StaffRole,
 } from './roles.ts';
+import { SERVICE_OPERATIONS } from './service.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
@@ -44,6 +45,7 @@ export const STAFF_OPERATIONS = {
   'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
   'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
   ...DESK_OPERATIONS,
+  ...SERVICE_OPERATIONS,
   'figures.get': read('figures', 'Show sales, revenue, and balances over time'),
   'capacity.get': read('capacity', 'Show what each region has left'),
   'status.get': read('status', 'Show what is stuck, failing, or about to'),

@@ -31,6 +31,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
+    await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });
     const account = `/customers/${customer.email}`;
     await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
     await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });

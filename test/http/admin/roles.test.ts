@@ -26,6 +26,13 @@ const BODIES: Readonly<Record<string, object>> = {
   'tickets.note': { text: 'Hello.' },
   'tickets.assign': { assignee: 'nobody@host.example' },
   'canned_answers.set': { name: 'hello', text: 'Hello.' },
+  'incidents.create': { title: 'Slow disks', text: 'We look.' },
+  'incidents.announce': {
+    ...{ title: 'New disks', text: 'Planned.' },
+    ...{ from: '2099-01-01T00:00:00Z', until: '2099-01-01T01:00:00Z' },
+  },
+  'incidents.update': { text: 'We look.' },
+  'incidents.resolve': { text: 'Fixed.' },
   'topups.refund': { to: 'nowhere' },
   'topups.mark_refunded': { txid: 'x' },
   'plans.set_price': { price_usd: '0', was_usd: '1' },
