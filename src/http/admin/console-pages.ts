@@ -21,12 +21,16 @@ import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
 import { PLANS_ROOM, REGIONS_ROOM } from './rooms/money/plans.ts';
 import { TOPUPS_ROOM } from './rooms/money/topups.ts';
 import { OPERATIONS_ROOM } from './rooms/operations.ts';
+import { MAINTENANCE_ROOM, POLICIES_ROOM, SWITCHES_ROOM } from './rooms/rules.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
 import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
 
 /** Each room has items of its own type. */
 const ROOMS = [
   INCIDENTS_ROOM,
+  MAINTENANCE_ROOM,
+  SWITCHES_ROOM,
+  POLICIES_ROOM,
   SERVERS_ROOM,
   OPERATIONS_ROOM,
   HOSTS_ROOM,

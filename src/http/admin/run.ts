@@ -61,6 +61,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
   incidents: 'incident',
+  policies: 'policy',
+  switches: 'switch',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */

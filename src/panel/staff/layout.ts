@@ -38,6 +38,9 @@ export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
   incidents: '/incidents',
+  maintenance: '/maintenance',
+  switches: '/switches',
+  policies: '/policies',
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
@@ -72,6 +75,9 @@ const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
   incidents: 'Incidents',
+  maintenance: 'Maintenance',
+  switches: 'Switches',
+  policies: 'Policies',
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
@@ -100,6 +106,9 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
   incidents: 'alerts',
+  maintenance: 'firewall',
+  switches: 'plans',
+  policies: 'docs',
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
@@ -124,7 +133,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers', 'incidents']],
+  ['Service', ['overview', 'customers', 'incidents', 'maintenance', 'switches', 'policies']],
   ['Support', ['tickets', 'answers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
   ['Money', ['plans', 'topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],

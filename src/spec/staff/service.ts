@@ -1,5 +1,5 @@
 /** The operations on the status page, and on what the service refuses for a time or by order. */
-import { MACHINES, manage, read } from './roles.ts';
+import { act, HOSTS, MACHINES, manage, OWNER, read } from './roles.ts';
 
 /** The update that customers read says why. */
 const STATUS_PAGE_OPERATIONS = {
@@ -13,4 +13,14 @@ const STATUS_PAGE_OPERATIONS = {
 
 export const SERVICE_OPERATIONS = {
   ...STATUS_PAGE_OPERATIONS,
+  'maintenance.list': read('maintenance list', 'List the open maintenance windows'),
+  'maintenance.start': act('maintenance start', 'Refuse requests for a limited time', HOSTS),
+  'maintenance.end': act('maintenance end', 'End all maintenance windows', HOSTS),
+  'policies.list': read('policy list', 'List policies'),
+  'policies.get': read('policy list', 'Show a policy'),
+  'policies.block': act('policy block', 'Refuse an operation because of a legal order', OWNER),
+  'policies.unblock': act('policy unblock', 'Delete a policy', OWNER),
+  'switches.list': read('switch', 'List switches'),
+  'switches.get': read('switch', 'Show a switch'),
+  'switches.set': act('switch', 'Turn a switch on or off', OWNER),
 } as const;
