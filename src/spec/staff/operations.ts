@@ -11,6 +11,8 @@ import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
   EVERYONE,
+  HOSTS,
+  MACHINES,
   MONEY,
   manage,
   OWNER,
@@ -18,7 +20,6 @@ import {
   type StaffOperationRow,
   type StaffRole,
 } from './roles.ts';
-import { SERVICE_OPERATIONS } from './service.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
@@ -45,7 +46,22 @@ export const STAFF_OPERATIONS = {
   'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
   'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
   ...DESK_OPERATIONS,
-  ...SERVICE_OPERATIONS,
+  'incidents.list': read('incidents list', 'List incidents and planned maintenance'),
+  'incidents.get': read('incidents show', 'Show an incident with its updates'),
+  'incidents.create': manage('incidents create', 'Publish an incident', MACHINES),
+  'incidents.announce': manage('incidents create', 'Announce planned maintenance', MACHINES),
+  'incidents.update': manage('incidents update', 'Publish an update of an incident', MACHINES),
+  'incidents.resolve': manage('incidents resolve', 'End an incident, or cancel maintenance', MACHINES),
+  'maintenance.list': read('maintenance list', 'List the open maintenance windows'),
+  'maintenance.start': act('maintenance start', 'Refuse requests for a limited time', HOSTS),
+  'maintenance.end': act('maintenance end', 'End all maintenance windows', HOSTS),
+  'policies.list': read('policy list', 'List policies'),
+  'policies.get': read('policy list', 'Show a policy'),
+  'policies.block': act('policy block', 'Refuse an operation because of a legal order', OWNER),
+  'policies.unblock': act('policy unblock', 'Delete a policy', OWNER),
+  'switches.list': read('switch', 'List switches'),
+  'switches.get': read('switch', 'Show a switch'),
+  'switches.set': act('switch', 'Turn a switch on or off', OWNER),
   'figures.get': read('figures', 'Show sales, revenue, and balances over time'),
   'capacity.get': read('capacity', 'Show what each region has left'),
   'status.get': read('status', 'Show what is stuck, failing, or about to'),

@@ -1,4 +1,4 @@
-/** What the service refuses: maintenance windows, policies, and switches. */
+/** Maintenance windows, policies, and switches. */
 import type { PolicyObject, SwitchObject, WindowObject } from '../../../domain/staff/rules.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';

@@ -1,4 +1,4 @@
-/** What the service refuses: maintenance windows, policies, and switches. */
+/** Maintenance windows, policies, and switches. */
 import { Type } from 'typebox';
 import {
   endMaintenance,
