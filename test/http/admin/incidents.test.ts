@@ -58,11 +58,12 @@ describe('incidents in the console', () => {
     assert.match(await statusPage(), /New disks scheduled/);
     const form = await technician.browser.get(`/incidents${path}`);
     assert.doesNotMatch(form.text, /name="state"/);
+    const until = inHours(5);
     const moved = await fill(technician.browser, `/incidents${path}`, 'incidents.update', {
-      ...{ until: inHours(5), components: '', text: 'Takes longer.' },
+      ...{ until, components: '', text: 'Takes longer.' },
     });
     assert.equal(moved.location, `/incidents${path}?done=published`, textOf(moved.text));
-    assert.equal((await api('GET', path)).body.ends_at, inHours(5));
+    assert.equal((await api('GET', path)).body.ends_at, until);
     const canceled = await api('POST', `${path}/resolve`, { text: 'Not needed.' });
     assert.equal(canceled.body.state, 'canceled');
     assert.equal((await api('POST', `${path}/resolve`, { text: 'Again.' })).status, 400);

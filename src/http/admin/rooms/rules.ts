@@ -61,7 +61,7 @@ export const POLICIES_ROOM: Room<PolicyObject> = {
       title: 'Block an operation',
       button: 'Block operation',
       isDangerous: true,
-      text: 'Takes effect at once. What customers have already is not affected.',
+      text: 'Takes effect at once. Existing resources are not affected.',
     },
   ],
   item: {
@@ -120,7 +120,7 @@ export const SWITCHES_ROOM: Room<SwitchObject> = {
       {
         operation: 'switches.set',
         title: 'Turn on or off',
-        button: 'Save',
+        button: 'Set switch',
         isDangerous: true,
         text: 'Takes effect at once, in every process.',
         values: ({ state }) => ({ state: state === 'on' ? 'off' : 'on' }),
