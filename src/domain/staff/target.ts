@@ -4,6 +4,7 @@ import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
+import { SWITCHES } from '../../spec/switches.ts';
 import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
 import { findCouponId } from '../billing/coupons/manage.ts';
@@ -28,7 +29,10 @@ export type TargetKind =
   | 'staff'
   | 'staffToken'
   | 'ticket'
-  | 'cannedAnswer';
+  | 'cannedAnswer'
+  | 'incident'
+  | 'policy'
+  | 'switch';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -45,6 +49,9 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
+  incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
+  policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
+  switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };
 
 /** Null if there is no such resource: the verb refuses the act. */

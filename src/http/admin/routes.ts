@@ -8,9 +8,11 @@ import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { INCIDENT_ROUTES } from './routes/incidents.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { PLAN_ROUTES } from './routes/plans.ts';
+import { RULE_ROUTES } from './routes/rules.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -19,6 +21,8 @@ import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
+  ...INCIDENT_ROUTES,
+  ...RULE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,

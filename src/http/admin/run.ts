@@ -61,6 +61,9 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   staff_tokens: 'staffToken',
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
+  incidents: 'incident',
+  policies: 'policy',
+  switches: 'switch',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */

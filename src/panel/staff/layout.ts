@@ -37,6 +37,10 @@ export interface ConsoleFrame {
 export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
+  incidents: '/incidents',
+  maintenance: '/maintenance',
+  switches: '/switches',
+  policies: '/policies',
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
@@ -71,6 +75,10 @@ export type ConsoleSection = keyof typeof SECTION_NAMES;
 const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
+  incidents: 'Incidents',
+  maintenance: 'Maintenance',
+  switches: 'Switches',
+  policies: 'Policies',
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
@@ -99,6 +107,10 @@ const SECTION_NAMES = {
 const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
+  incidents: 'alerts',
+  maintenance: 'firewall',
+  switches: 'plans',
+  policies: 'docs',
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
@@ -124,7 +136,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers']],
+  ['Service', ['overview', 'customers', 'incidents', 'maintenance', 'switches', 'policies']],
   ['Support', ['tickets', 'answers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
   ['Money', ['plans', 'topups', 'deposits', 'coupons', 'coins', 'nodes', 'paidAddresses']],
