@@ -103,6 +103,12 @@ export const LIMITS = {
   alertMailsPerHour: 10,
   alertMailLines: 20,
   auditRetentionDays: 90,
+  /**
+   * How long it is known who had an address, from its release: complaints and orders of courts arrive months
+   * after the incident. After the account is deleted, no longer than its audit rows.
+   */
+  addressHistoryDays: 180,
+  addressHistoryShown: 50,
   actionRetentionDays: 90,
   eventTypesMaxChars: 1_000,
   deliveryRetentionDays: 7,

@@ -212,6 +212,15 @@ export async function openRetentionRows(world: TestService) {
       keptMs: -1,
       goneMs: 1,
     },
+    addressHistory: {
+      insert: (at) =>
+        insert('address_assignments', {
+          ...{ address: '192.0.2.1/32', server_id: serverId, customer_id: customerId },
+          ...{ assigned_at: at, released_at: at, expires_at: at },
+        }),
+      keptMs: -1,
+      goneMs: 1,
+    },
     mailLinks: keptForDays(7, (at) =>
       insert('mail_links', {
         ...{

@@ -66,6 +66,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
           where customer_id = $1 order by created_at`,
   },
   {
+    name: 'address_history',
+    ids: { server_id: 'server' },
+    rows: `select address::text, server_id, assigned_at, released_at, expires_at from address_assignments
+            where customer_id = $1 order by assigned_at, address`,
+  },
+  {
     name: 'server_operations',
     ids: { server_id: 'server' },
     rows: `select o.server_id, o.kind, o.step, o.created_at from operations o

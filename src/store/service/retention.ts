@@ -84,6 +84,7 @@ export const PURGES = {
   mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
   availability: { table: 'availability', by: 'day', type: 'timestamptz' },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
+  addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },
   usedChallenges: { table: 'used_challenges', by: 'expires_at', type: 'timestamptz' },
   consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },

@@ -17,7 +17,7 @@ import { startWorld, topUp, type World } from '../../support/world.ts';
  * Tables that still refer to a deleted customer by id: accounting, chain data, the audit log for 90 days,
  * the last mail.
  */
-const KEPT = ['audit_events', 'balances', 'customers', 'mails', 'topups', 'transfers'];
+const KEPT = ['address_assignments', 'audit_events', 'balances', 'customers', 'mails', 'topups', 'transfers'];
 
 describe('deleting an account', () => {
   let world: World;
