@@ -8,6 +8,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchCli } from './cli.ts';
+import { benchConsole } from './console.ts';
 import { benchCustomerYear } from './customer-year.ts';
 import { benchDeliver } from './deliver.ts';
 import { benchClaim } from './deliver-claim.ts';
@@ -47,6 +48,7 @@ try {
     benchUpload,
     benchHosts,
     benchLists,
+    benchConsole,
     benchLive,
     benchLivePages,
     benchLiveMemory,

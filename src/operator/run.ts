@@ -9,6 +9,7 @@ import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
 import { addCustomers } from './customers/accounts.ts';
+import { addTickets } from './customers/tickets.ts';
 import { addDatabase } from './database.ts';
 import { addDedicated } from './dedicated.ts';
 import { addDns } from './dns.ts';
@@ -50,6 +51,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addIps,
   addDns,
   addCustomers,
+  addTickets,
   addServers,
   addOperations,
   addDedicated,

@@ -112,6 +112,13 @@ export const ACTIONS = [
   'alert.create',
   'alert.update',
   'alert.delete',
+  'ticket.create',
+  'ticket.reply',
+  // By staff.
+  'ticket.answer',
+  'ticket.attach',
+  'ticket.close',
+  'ticket.reopen',
   'order_draft.save',
   'order_draft.discard',
   'saved_filter.save',

@@ -54,6 +54,8 @@ export const NOT_FOUND_MESSAGES = {
   firewallRule: 'Firewall rule not found in your account.',
   webhook: 'Webhook not found in your account.',
   alert: 'Alert not found in your account.',
+  ticket: 'Ticket not found in your account.',
+  ticketFile: 'File not found in your account.',
   orderDraft: 'Order not found in your account, or no longer kept.',
   savedFilter: 'Saved filter not found in your account.',
   delivery: 'Delivery not found in the log of your webhooks.',

@@ -102,6 +102,19 @@ export const LIMITS = {
   /** Mails about alerts per customer per hour, and the alerts that one of them lists. */
   alertMailsPerHour: 10,
   alertMailLines: 20,
+  ticketSubjectMaxChars: 120,
+  ticketTextMaxChars: 8_000,
+  /** Messages of one ticket, notes of staff included. */
+  ticketMessagesMax: 100,
+  ticketFilesMax: 20,
+  ticketFileMaxBytes: 1024 ** 2,
+  ticketFileNameMaxChars: 100,
+  /** New tickets of a customer in 24 hours, and the customer's messages in all tickets. */
+  ticketsPerDay: 20,
+  ticketMessagesPerDay: 200,
+  /** After a ticket was closed, or answered for the last time. */
+  ticketRetentionDays: 365,
+  cannedAnswersMax: 100,
   auditRetentionDays: 90,
   /**
    * How long it is known who had an address, from its release: complaints and orders of courts arrive months

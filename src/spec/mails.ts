@@ -104,6 +104,14 @@ export interface MailData {
     /** The cap is reached: further mails are held back for up to an hour. */
     readonly isLast: boolean;
   };
+  /** An answer of staff to a ticket. */
+  ticket_answered: {
+    /** The public id. */
+    readonly ticket: string;
+    readonly subject: string;
+    readonly text: string;
+    readonly isClosed: boolean;
+  };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
     readonly plan: string;
@@ -247,6 +255,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   storage_lost: { when: 'volumes or snapshots were lost with the machine that had them' },
   backups_failed: { when: 'two backups of a server in a row failed or were missed' },
   alerts_fired: { when: 'alerts began to fire for servers' },
+  ticket_answered: { when: 'we answered a ticket', urgent: true },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

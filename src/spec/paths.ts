@@ -24,6 +24,7 @@ export const PANEL_PATHS = {
   images: '/images',
   webhooks: '/webhooks',
   alerts: '/alerts',
+  support: '/support',
   search: '/search',
 } as const;
 

@@ -11,6 +11,8 @@ export interface SealedColumn {
   readonly row: string | null;
   /** Kept for years: sealed again after a rotation. Most others are gone after a day. */
   readonly lasting?: true;
+  /** How many are read at once; fewer if they are large. */
+  readonly batch?: number;
   /** The condition of a partial index on the rows that have a value. */
   readonly where?: string;
 }
@@ -51,6 +53,28 @@ export const SEALED = {
     column: 'ip_cidrs_sealed',
     row: 'id',
     lasting: true,
+  },
+  ticketSubject: {
+    purpose: 'ticket subject',
+    table: 'tickets',
+    column: 'subject_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  ticketText: {
+    purpose: 'ticket text',
+    table: 'ticket_messages',
+    column: 'text_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  ticketFile: {
+    purpose: 'ticket file',
+    table: 'ticket_files',
+    column: 'content_sealed',
+    row: 'id',
+    lasting: true,
+    batch: 5,
   },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },

@@ -83,6 +83,8 @@ export class SampleResources {
         const body = { name, metric: 'cpu_pct', value: 90, servers: [await this.#runningServer()] };
         return { alr_: (await post('/alerts', body)).id };
       }
+      case 'tkt_':
+        return { tkt_: (await post('/tickets', { subject: name, text: name })).id };
       case 'act_':
         await this.#runningServer();
         return { act_: expectSuccess(await this.#api.get('/actions')).data[0].id };

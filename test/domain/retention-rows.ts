@@ -202,6 +202,12 @@ export async function openRetentionRows(world: TestService) {
       keptMs: 91 * DAY_MS + HOUR_MS,
       goneMs: 91 * DAY_MS + HOUR_MS + 1,
     },
+    tickets: keptForDays(365, (at) =>
+      insert('tickets', {
+        ...{ id: newId(at), customer_id: customerId, subject_sealed: 'sealed', status: 'closed' },
+        ...{ created_at: at, updated_at: at, closed_at: at },
+      }),
+    ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     orderDrafts: {
       insert: (at) =>

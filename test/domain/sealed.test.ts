@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { requestReset } from '../../src/domain/customers/reset-password.ts';
+import { attachToTicket } from '../../src/domain/customers/tickets/attach.ts';
+import { createTicket } from '../../src/domain/customers/tickets/change.ts';
 import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
@@ -47,6 +49,8 @@ async function storeTwoOfEach(): Promise<void> {
     const limits = { ip_cidrs: [`192.0.2.${n}/32`] };
     await createTokenByToken(service, { ...actor, scope: 'write' }, { name: 'ci', scope: 'read', limits });
     await saveOrderDraft(service, actor, [['name', `web-${n}`]]);
+    const { id: ticket } = await createTicket(service, actor, { subject: `s ${n}`, text: `t ${n}` });
+    await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);
@@ -67,6 +71,10 @@ async function storeTwoOfEach(): Promise<void> {
     const content = { to: `${n}@example.org`, subject: 'x', text: 'x', encrypted: false };
     await service.mailer?.send({ id: formatId('mail', newId(clock.now())), ...content }, async () => true);
   }
+  // Of each ticket, the message with the file stays.
+  await service.db.run(
+    `delete from ticket_messages m where not exists (select from ticket_files f where f.message_id = m.id)`,
+  );
   await insertServiceRow(service.db, {
     mode: 'sandbox',
     key_check: service.keys.seal(SEALED.keyCheck, '', 'x'),

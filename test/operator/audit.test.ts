@@ -19,6 +19,7 @@ let serverId: string;
 let withheld: readonly string[];
 let address: string;
 let webhookId: string;
+let ticket: string;
 let keyId: string;
 const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
 const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
@@ -37,6 +38,7 @@ before(async () => {
   serverId = server.id;
   webhookId = (await api.post('/webhooks', { url: 'https://example.com', events: ['token.created'] })).body
     .id;
+  ticket = (await api.post('/tickets', { subject: 'A question', text: 'How?' })).body.id;
   keyId = (await api.post('/ssh-keys', { name: 'key', public_key: PUBLIC_KEY })).body.id;
   const { db } = world.opened;
   const free = await db.row<{ addr: string }>(
@@ -68,6 +70,9 @@ const CHANGES: Readonly<Record<string, Change>> = {
     audits: 'incident.update',
   },
   'incidents resolve': { args: () => [incidentId()], audits: 'incident.resolve' },
+  'tickets reply': { args: () => [ticket, '--text', 'Hi.'], audits: 'ticket.answer', of: 'customer' },
+  'tickets close': { args: () => [ticket], audits: 'ticket.close', of: 'customer' },
+  'tickets reopen': { args: () => [ticket], audits: 'ticket.reopen', of: 'customer' },
   'hosts add': {
     args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
     audits: 'host.add',

@@ -21,6 +21,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   backend_files: 'the next lease continues the transfer, proven in test/drivers/compute/host/files.test.ts',
   backends: 'written in one commit with its host',
   beats: 'the heartbeat of a process',
+  canned_answers: 'written in one statement',
   component_checks: 'the next measurement writes them again',
   control_plane_identities: 'the operator runs the command again',
   customer_notes: 'a person writes it again: the staff log has the act as started',
@@ -59,6 +60,9 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   staff_sessions: 'the person signs in again',
   staff_tokens: 'the person creates another one',
   switches: 'the operator runs the command again',
+  ticket_files: 'written in one commit with its message',
+  ticket_messages: 'written in one commit with its ticket, audit row, and mail',
+  tickets: 'written in one commit with its audit row',
   transfers_out: 'sums of metrics, computed again every hour',
   used_challenges: 'written in one commit with what the challenge allowed',
 };

@@ -55,6 +55,7 @@ const PLACEHOLDER_ESTATE: Estate = {
   delivery: { ofPinged: 'del_1', ofOther: 'del_2' },
   action: 'act_1',
   alert: { listed: 'alr_1', labeled: 'alr_2' },
+  ticket: 'tkt_1',
   auditEvent: 'audit_1',
   ledgerEntry: 'led_1',
   quote: { order: 'quo_1', start: 'quo_2', resize: 'quo_3' },

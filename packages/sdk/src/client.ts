@@ -6,6 +6,7 @@ import { Events } from './resources/events.ts';
 import { FirewallGroups, FirewallRules } from './resources/firewalls.ts';
 import { Servers } from './resources/servers.ts';
 import { BackupPolicies, Snapshots, Volumes } from './resources/storage.ts';
+import { Tickets } from './resources/tickets.ts';
 import { Deliveries, Webhooks } from './resources/webhooks.ts';
 import { type ClientOptions, Transport } from './transport.ts';
 import type { Action, ActionSummary, Server, Snapshot, Topup } from './types.ts';
@@ -41,6 +42,7 @@ export class Skerry {
   readonly volumes: Volumes;
   readonly webhooks: Webhooks;
   readonly alerts: Alerts;
+  readonly tickets: Tickets;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -67,6 +69,7 @@ export class Skerry {
     this.volumes = new Volumes(transport);
     this.webhooks = new Webhooks(transport);
     this.alerts = new Alerts(transport);
+    this.tickets = new Tickets(transport);
   }
 
   /**

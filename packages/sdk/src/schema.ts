@@ -1192,6 +1192,96 @@ export interface paths {
         patch: operations["alerts.update"];
         trace?: never;
     };
+    "/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tickets
+         * @description Scope: `read`.
+         */
+        get: operations["tickets.list"];
+        put?: never;
+        /**
+         * Open a ticket
+         * @description We answer in the ticket, and by email. A frozen account can also open tickets.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["tickets.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tickets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a ticket
+         * @description Scope: `read`.
+         */
+        get: operations["tickets.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tickets/{id}/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reply to a ticket
+         * @description A closed ticket opens again.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["tickets.reply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tickets/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a ticket
+         * @description We delete a closed ticket after a year.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["tickets.close"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit/events": {
         parameters: {
             query?: never;
@@ -1844,6 +1934,89 @@ export interface components {
              * @example 2026-01-31T12:00:00Z
              */
             created_at: string;
+        };
+        ListedTicket: {
+            /**
+             * @description Opaque.
+             * @example tkt_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "ticket";
+            subject: string;
+            /**
+             * @description `open`: we answer next. `answered`: we answered. `closed`: a reply opens it again.
+             * @enum {string}
+             */
+            status: "open" | "answered" | "closed";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+        };
+        Ticket: {
+            /**
+             * @description Opaque.
+             * @example tkt_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "ticket";
+            subject: string;
+            /**
+             * @description `open`: we answer next. `answered`: we answered. `closed`: a reply opens it again.
+             * @enum {string}
+             */
+            status: "open" | "answered" | "closed";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at: string | null;
+            /** @description Oldest first. */
+            messages: {
+                /**
+                 * @description Opaque.
+                 * @example tme_aaaqk3m7qzb5x2l6v4t7n8wyja
+                 */
+                id: string;
+                /** @enum {string} */
+                author: "customer" | "staff";
+                /** @description Plain text. */
+                text: string;
+                /** @description Attached in the panel, where you can also download them. */
+                files: {
+                    /**
+                     * @description Opaque.
+                     * @example tfl_aaaqk3m7qzb5x2l6v4t7n8wyja
+                     */
+                    id: string;
+                    name: string;
+                    /** @enum {string} */
+                    type: "image/png" | "image/jpeg" | "text/plain";
+                    size_bytes: number;
+                }[];
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T12:00:00Z
+                 */
+                created_at: string;
+            }[];
         };
         Snapshot: {
             /**
@@ -4590,7 +4763,7 @@ export interface operations {
                     expires_at?: string | null;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -4720,7 +4893,7 @@ export interface operations {
                     name?: string;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -6798,6 +6971,226 @@ export interface operations {
             503: components["responses"]["maintenance"];
         };
     };
+    "tickets.list": {
+        parameters: {
+            query?: {
+                page_size?: components["parameters"]["PageSize"];
+                /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
+                cursor?: components["parameters"]["Cursor"];
+                sort?: "created_at" | "-created_at";
+                "filter[status]"?: "open" | "answered" | "closed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        object: "list";
+                        data: components["schemas"]["ListedTicket"][];
+                        has_more: boolean;
+                        /** @description Present when has_more is true. */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tickets.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "No route to web-1",
+                 *       "text": "Since 12:00 UTC, web-1 does not answer."
+                 *     }
+                 */
+                "application/json": {
+                    subject: string;
+                    /** @description Plain text. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tickets.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tickets.reply": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "It works again. Thank you."
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Plain text. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            422: components["responses"]["unprocessable"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "tickets.close": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
     "audit_events.list": {
         parameters: {
             query?: {
@@ -6805,8 +7198,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */

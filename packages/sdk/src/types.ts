@@ -85,6 +85,10 @@ export type UpdateFirewallGroup = Body<'firewall_groups.update'>;
 export type CreateFirewallRule = Body<'firewall_rules.create'>;
 export type CreateWebhook = Body<'webhooks.create'>;
 export type UpdateWebhook = Body<'webhooks.update'>;
+export type ListedTicket = Schemas['ListedTicket'];
+export type Ticket = Schemas['Ticket'];
+export type CreateTicket = Body<'tickets.create'>;
+export type ReplyToTicket = Body<'tickets.reply'>;
 export type CreateAlert = Body<'alerts.create'>;
 export type UpdateAlert = Body<'alerts.update'>;
 

@@ -9,7 +9,7 @@ import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 import { requireCustomer } from './operator.ts';
 
-type Deps = Pick<Service, 'db' | 'clock'>;
+type Deps = Pick<Service, 'db' | 'clock' | 'keys'>;
 
 /**
  * Writes all data stored about a customer, row by row from one consistent snapshot, in bounded memory. The
@@ -56,7 +56,7 @@ async function recordExport(service: Deps, name: string): Promise<string> {
 }
 
 async function writeExport(
-  { db, clock }: Deps,
+  { db, clock, keys }: Deps,
   customerId: string,
   write: (text: string) => Promise<void>,
 ): Promise<void> {
@@ -67,13 +67,28 @@ async function writeExport(
       let rows = 0;
       await write(`,\n"${section.name}":[`);
       await readSection(tx, section, customerId, async (row) => {
-        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(withShownIds(section, row))}`);
+        const shown = withShownIds(section, withOpened(keys, section, row));
+        await write(`${rows === 0 ? '' : ','}\n${JSON.stringify(shown)}`);
         rows += 1;
       });
       await write(rows === 0 ? ']' : '\n]');
     }
     await write('}\n');
   });
+}
+
+/** Returns the row with its sealed columns opened. */
+function withOpened(
+  keys: Deps['keys'],
+  { opens = {} }: ExportSection,
+  row: Record<string, unknown>,
+): Record<string, unknown> {
+  const entries = Object.entries(row).map(([name, value]) => {
+    const [as, at, encoding] = opens[name] ?? [];
+    if (!as || !at) return [name, value];
+    return [as, Buffer.from(keys.open(at, String(row.id), String(value))).toString(encoding)];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the row with ids in their public form. */

@@ -2,7 +2,7 @@
 import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
-import { countPool } from '../../store/inventory/addresses.ts';
+import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import {
   countConnections,
@@ -70,7 +70,7 @@ async function readWork({ db, clock }: Deps) {
 
 async function readInventory({ db, clock }: Deps) {
   const servers = await countServersByRegion(db);
-  const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
+  const pool = await countIpv4Pool(db, clock.now());
   const hosts = (await listSeenHosts(db)).filter(({ lost_at: lostAt, revoked }) => !revoked && !lostAt);
   const now = Date.now();
   return {

@@ -5,7 +5,7 @@ import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
 import { sumNegativeBalances } from '../../store/billing/negative.ts';
-import { countPool } from '../../store/inventory/addresses.ts';
+import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { countSealedByKey } from '../../store/service/sealed.ts';
 import {
   countFailingTasks,
@@ -210,7 +210,7 @@ async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
 }
 
 async function addressFindings({ db, clock }: Deps): Promise<Finding[]> {
-  const pool = (await countPool(db, clock.now())).filter(({ family }) => family === 4);
+  const pool = await countIpv4Pool(db, clock.now());
   return pool.flatMap(({ region_id, free, held, resting, blocked }): Finding[] => {
     if (free >= LIMITS.ipv4PoolWarning) return [];
     // A pool that was small from the start would warn permanently.

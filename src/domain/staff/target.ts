@@ -8,6 +8,7 @@ import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
+import { readCannedAnswer } from '../customers/tickets/canned.ts';
 import { findServerForOperator } from '../servers/operator/find.ts';
 import { findTopupForOperator } from '../topups/operator.ts';
 import { readHostObject } from './hosts.ts';
@@ -23,7 +24,9 @@ export type TargetKind =
   | 'coin'
   | 'plan'
   | 'staff'
-  | 'staffToken';
+  | 'staffToken'
+  | 'ticket'
+  | 'cannedAnswer';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -37,6 +40,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
+  ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
+  cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
 };
 
 /** Null if there is no such resource: the verb refuses the act. */

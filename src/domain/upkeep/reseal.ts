@@ -16,14 +16,15 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** Goes through all values but the key check, which each start seals. Yields the number sealed per batch. */
 export async function* resealSecrets(service: Deps): AsyncGenerator<number> {
   for (const at of SEALED_COLUMNS.filter(({ row }) => row !== null)) {
+    const limit = at.batch ?? BATCH;
     for (let after = FIRST_ID; ; ) {
-      const page = { prefix: service.keys.sealedPrefix, after, limit: BATCH };
+      const page = { prefix: service.keys.sealedPrefix, after, limit };
       const rows = await listSealedOtherwise(service.db, at, page);
       let done = 0;
       for (const row of rows) if (await reseal(service, at, row)) done += 1;
       yield done;
       const last = rows.at(-1);
-      if (last === undefined || rows.length < BATCH) break;
+      if (last === undefined || rows.length < limit) break;
       after = last.id;
     }
   }

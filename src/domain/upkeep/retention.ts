@@ -59,6 +59,7 @@ export const RETENTION = {
   mails: { purge: PURGES.mails, keepMs: LIMITS.mailRetentionDays * DAY_MS, batch: BATCH },
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
+  tickets: { purge: PURGES.tickets, keepMs: LIMITS.ticketRetentionDays * DAY_MS, batch: 100 },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },

@@ -9,8 +9,10 @@ import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
+import { TICKET_FILES, TICKET_PAGES } from './pages/tickets.ts';
 import { type Room, roomFiles, roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
+import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
@@ -37,6 +39,8 @@ const ROOMS = [
   COINS_ROOM,
   NODES_ROOM,
   PAID_ADDRESSES_ROOM,
+  TICKETS_ROOM,
+  ANSWERS_ROOM,
   APPROVALS_ROOM,
   APPROVAL_RULES_ROOM,
 ] as unknown as readonly Room<unknown>[];
@@ -47,6 +51,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   OVERVIEW_PAGE,
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
+  ...TICKET_PAGES,
   ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,
@@ -55,5 +60,6 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
 /** Downloads and pictures. */
 export const CONSOLE_FILES: readonly ConsoleFile[] = [
   ...OVERVIEW_FILES,
+  ...TICKET_FILES,
   ...ROOMS.flatMap((room) => roomFiles(room)),
 ];

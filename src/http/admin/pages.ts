@@ -18,6 +18,7 @@ import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
 import { registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
+import { attachment } from '../panel/resources/ticket-file.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
 import { isApproval } from './approved.ts';
 import { CONSOLE_FILES, CONSOLE_PAGES } from './console-pages.ts';
@@ -93,7 +94,7 @@ function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile
     const visit = await readVisit(edge, request, reply);
     if (visit.staff === null) return redirectToSignIn(visit);
     const { type, content, name } = await file.read(pageContext(visit, newForms(visit), null));
-    if (name !== undefined) reply.header('content-disposition', `attachment; filename="${name}"`);
+    if (name !== undefined) reply.header('content-disposition', attachment(name));
     return reply.headers(FILE_HEADERS).type(type).send(content);
   });
 }

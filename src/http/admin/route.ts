@@ -58,7 +58,7 @@ export interface AdminRoute extends RouteDefinition {
   readonly body?: TObject;
   /** Refuses input that must not be stored while the act waits for a second person. */
   readonly checkHeld?: (call: Pick<AdminCall, 'params' | 'body'>) => void;
-  /** Fields of the body that the staff log leaves out, such as IP addresses and secrets. */
+  /** Fields of the body that the staff log leaves out, such as IP addresses, secrets, and texts. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
 }

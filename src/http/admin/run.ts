@@ -58,6 +58,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',
+  tickets: 'ticket',
+  canned_answers: 'cannedAnswer',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */

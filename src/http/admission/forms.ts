@@ -41,6 +41,8 @@ export interface Call {
 export interface Operation<Answer extends object = object> {
   /** The audit log's name for it. Null: it changes nothing. */
   readonly audit: Action | null;
+  /** A frozen customer may send it. */
+  readonly whenFrozen?: true;
   /** The equivalent REST operation, whose maintenance windows and policies also apply here. */
   readonly rest?: RestOperation;
   /** The resource that the audit log names when the operation fails. */
@@ -108,7 +110,7 @@ export async function handleForm<Answer extends object>(
     row,
     operation: row?.rest ?? null,
     action: row?.audit ?? null,
-    changes: row !== undefined && row.audit !== null,
+    changes: row !== undefined && row.audit !== null && !row.whenFrozen,
     resource: () => (body instanceof Failure ? null : (row?.resource?.(body) ?? null)),
     caller: visit.actor,
     frozen: identity.session?.frozen ?? false,

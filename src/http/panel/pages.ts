@@ -23,6 +23,8 @@ import { ALERT_PAGES } from './resources/alerts.ts';
 import { FIREWALL_PAGES } from './resources/firewall.ts';
 import { IMAGE_PAGES } from './resources/images.ts';
 import { SNAPSHOT_PAGES } from './resources/snapshots.ts';
+import { registerTicketFiles } from './resources/ticket-file.ts';
+import { TICKET_PAGES } from './resources/tickets.ts';
 import { registerUploadParts } from './resources/upload-parts.ts';
 import { VOLUME_PAGES } from './resources/volumes.ts';
 import { WEBHOOK_PAGES } from './resources/webhooks.ts';
@@ -70,6 +72,7 @@ const RESOURCE_PAGES: readonly PanelPage[] = [
   ...IMAGE_PAGES,
   ...WEBHOOK_PAGES,
   ...ALERT_PAGES,
+  ...TICKET_PAGES,
 ];
 
 /** All server pages. */
@@ -111,6 +114,7 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerStatusFeed(scope, edge);
   registerServerCharts(scope, edge);
   registerServerAddresses(scope, edge);
+  registerTicketFiles(scope, edge);
   registerUploadParts(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

@@ -39,6 +39,7 @@ function restOperation(row: RestForm, pageParams: PathIds): Operation<FormResult
   return {
     audit: route.audit ?? null,
     rest: row.operation,
+    ...(route.whenFrozen && { whenFrozen: true }),
     resource: (form) => resourceFromParams(paramsOf(form)),
     regionOf: (form) => regionIn(row.body?.(form)),
     run: async (call) => {

@@ -90,7 +90,7 @@ export async function admit(
     token: /^bearer +([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
     operation: route?.id ?? null,
     action: route?.audit ?? null,
-    changes: route !== undefined && route.method !== 'GET' && !route.changesNothing,
+    changes: route !== undefined && route.method !== 'GET' && !route.changesNothing && !route.whenFrozen,
     resource: () => resourceFromParams(request.params),
     caller: null,
     frozen: false,

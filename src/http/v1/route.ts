@@ -80,6 +80,8 @@ interface RouteDefinition {
   readonly bucket?: 'provision';
   /** Set for a POST that only reads: it is not audited, and a frozen customer may send it. */
   readonly changesNothing?: true;
+  /** A frozen customer may send it. */
+  readonly whenFrozen?: true;
   /** Accepts `multipart/form-data`. Then the body's schema only serves the OpenAPI document. */
   readonly multipart?: true;
   /** Requires the header `X-Service-Beta: true`. */

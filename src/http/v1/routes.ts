@@ -16,6 +16,7 @@ import { CONSOLE_ROUTES, SERVER_ACTION_ROUTES } from './routes/server-actions.ts
 import { SERVER_DETAIL_ROUTES, SERVER_ROUTES } from './routes/servers.ts';
 import { SNAPSHOT_ROUTES } from './routes/snapshots.ts';
 import { SSH_KEY_ROUTES } from './routes/ssh-keys.ts';
+import { TICKET_ROUTES } from './routes/tickets.ts';
 import { VOLUME_ROUTES } from './routes/volumes.ts';
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts';
 
@@ -38,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...FIREWALL_ROUTES,
   ...WEBHOOK_ROUTES,
   ...ALERT_ROUTES,
+  ...TICKET_ROUTES,
   ...AUDIT_ROUTES,
   ...ACTION_ROUTES,
   ...EVENT_ROUTES,

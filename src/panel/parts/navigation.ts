@@ -17,6 +17,7 @@ const SECTION_NAMES = {
   alerts: 'Alerts',
   billing: 'Billing',
   account: 'Account',
+  support: 'Support',
   plans: 'Plans',
   docs: 'Docs',
   search: 'Search',
@@ -27,7 +28,7 @@ const GROUPS: readonly (readonly [title: string, sections: readonly Section[]])[
   ['Compute', ['servers', 'volumes', 'snapshots', 'images']],
   ['Network', ['firewall']],
   ['Manage', ['keys', 'webhooks', 'alerts', 'billing', 'account']],
-  ['Help', ['search', 'plans', 'docs', 'status']],
+  ['Help', ['support', 'search', 'plans', 'docs', 'status']],
 ];
 
 /** An empty <details> shows or hides the list after it: older browsers cannot style closed content. */

@@ -18,10 +18,16 @@ export function reasonField(fields: Fields): Html {
 /** A form that is folded until someone opens it. A refused one stays open. */
 export function actForm(
   forms: FormContext,
-  act: { readonly name: string; readonly title: string; readonly button: string; readonly danger?: true },
+  act: {
+    readonly name: string;
+    readonly title: string;
+    readonly button: string;
+    readonly danger?: true;
+    readonly isOpen?: boolean;
+  },
   content: HtmlValue,
 ): Html {
-  const isOpen = forms.refused?.name === act.name;
+  const isOpen = act.isOpen || forms.refused?.name === act.name;
   const button = act.danger
     ? html`<button class="danger">${act.button}</button>`
     : html`<button>${act.button}</button>`;

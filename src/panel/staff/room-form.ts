@@ -28,12 +28,12 @@ export interface RoomForm {
 }
 
 /** A folded form. A refused one stays open. */
-export function roomForm(forms: FormContext, act: RoomForm): Html {
+export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Html {
   const fields = new Fields(forms, act.name);
   const { name, title, button, text } = act;
   return actForm(
     forms,
-    { name, title, button, ...(act.isDangerous && { danger: true }) },
+    { name, title, button, isOpen, ...(act.isDangerous && { danger: true }) },
     html`${text && html`<p>${text}</p>`}
 ${act.fields.map((row) => formField(fields, row))}
 ${act.needsReason && reasonField(fields)}`,

@@ -2,7 +2,11 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
+
 import { CUSTOMER_OPERATIONS } from './customers.ts';
+
+import { DESK_OPERATIONS } from './desk.ts';
+
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
@@ -39,6 +43,7 @@ export const STAFF_OPERATIONS = {
   'plans.set_price': act('plans set-price', 'Change what new orders of a plan cost', MONEY),
   'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
   'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
+  ...DESK_OPERATIONS,
   'figures.get': read('figures', 'Show sales, revenue, and balances over time'),
   'capacity.get': read('capacity', 'Show what each region has left'),
   'status.get': read('status', 'Show what is stuck, failing, or about to'),

@@ -1,14 +1,17 @@
 /**
- * All data stored about one customer, for the operator to export. Digests, hashes and sealed values are left
- * out.
+ * All data stored about one customer, for the operator to export. Digests, hashes and other sealed values
+ * than the texts of tickets are left out.
  */
 import type { IdKind } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
+import { SEALED, type SealedColumn } from '../../spec/sealed.ts';
 
 export interface ExportSection {
   readonly name: string;
   /** Columns that hold an id or a list of ids, with their kind. */
   readonly ids: Readonly<Record<string, IdKind>>;
+  /** Sealed columns to open, and the columns that take their place. The row has its `id`. */
+  readonly opens?: Readonly<Record<string, readonly [as: string, at: SealedColumn, 'utf8' | 'base64']>>;
   /** A query of the rows of the customer `$1`. */
   readonly rows: string;
 }
@@ -225,6 +228,30 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'saved_filters',
     ids: { id: 'savedFilter' },
     rows: 'select id, name, query, created_at from saved_filters where customer_id = $1 order by name',
+  },
+  {
+    name: 'tickets',
+    ids: { id: 'ticket' },
+    opens: { subject_sealed: ['subject', SEALED.ticketSubject, 'utf8'] },
+    rows: `select id, subject_sealed, status, created_at, updated_at, closed_at from tickets
+            where customer_id = $1 order by created_at, id`,
+  },
+  {
+    name: 'ticket_messages',
+    ids: { id: 'ticketMessage', ticket_id: 'ticket' },
+    opens: { text_sealed: ['text', SEALED.ticketText, 'utf8'] },
+    rows: `select m.id, m.ticket_id, m.author, m.text_sealed, m.created_at
+             from tickets t join ticket_messages m on m.ticket_id = t.id
+            where t.customer_id = $1 order by m.id`,
+  },
+  {
+    name: 'ticket_files',
+    ids: { id: 'ticketFile', message_id: 'ticketMessage' },
+    opens: { content_sealed: ['content_base64', SEALED.ticketFile, 'base64'] },
+    rows: `select f.id, f.message_id, f.name, f.type, f.size_bytes, f.content_sealed
+             from tickets t join ticket_messages m on m.ticket_id = t.id
+             join ticket_files f on f.message_id = m.id
+            where t.customer_id = $1 order by f.id`,
   },
   {
     name: 'staff_notes',

@@ -124,18 +124,31 @@ export interface PoolRow {
   readonly blocked: bigint;
 }
 
+/** A part of the pool for each state, so that each is counted from an index of its own. */
+const countsOf = (table: 'ipv4_addresses' | 'ipv6_prefixes', family: 4 | 6) => `
+  select region_id, ${family} as family, count(*) filter (where free_from <= $1) as free, 0 as held,
+         count(*) filter (where free_from > $1) as resting, 0 as blocked
+    from ${table} where server_id is null and not blocked group by region_id
+  union all
+  select region_id, ${family}, 0, count(*), 0, 0 from ${table} where server_id is not null group by region_id
+  union all
+  select region_id, ${family}, 0, 0, 0, count(*) from ${table} where server_id is null and blocked
+   group by region_id`;
+
 /** Counts the pool by region and family; each address is in exactly one column. */
 export async function countPool(tx: Sql, now: Date): Promise<PoolRow[]> {
+  return await count(tx, `${countsOf('ipv4_addresses', 4)} union all ${countsOf('ipv6_prefixes', 6)}`, now);
+}
+
+export async function countIpv4Pool(tx: Sql, now: Date): Promise<PoolRow[]> {
+  return await count(tx, countsOf('ipv4_addresses', 4), now);
+}
+
+async function count(tx: Sql, counts: string, now: Date): Promise<PoolRow[]> {
   return await tx.rows<PoolRow>(
-    `select region_id, family,
-            count(*) filter (where server_id is null and not blocked and free_from <= $1) as free,
-            count(*) filter (where server_id is not null) as held,
-            count(*) filter (where server_id is null and not blocked and free_from > $1) as resting,
-            count(*) filter (where server_id is null and blocked) as blocked
-       from (select region_id, 4 as family, server_id, free_from, blocked from ipv4_addresses
-             union all
-             select region_id, 6, server_id, free_from, blocked from ipv6_prefixes) as pool
-      group by region_id, family order by region_id, family`,
+    `select region_id, family, sum(free)::bigint as free, sum(held)::bigint as held,
+            sum(resting)::bigint as resting, sum(blocked)::bigint as blocked
+       from (${counts}) as counted group by region_id, family order by region_id, family`,
     [now],
   );
 }

@@ -83,6 +83,13 @@ export const PURGES = {
   mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
   mailLinks: { table: 'mail_links', by: 'expires_at', type: 'timestamptz' },
   availability: { table: 'availability', by: 'day', type: 'timestamptz' },
+  tickets: {
+    table: 'tickets',
+    by: 'updated_at',
+    type: 'timestamptz',
+    // An answer that the customer leaves open counts like the end.
+    where: `aged.status <> 'open'`,
+  },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },

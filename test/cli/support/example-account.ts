@@ -76,6 +76,7 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
   const oldWeb = await create('/firewall/groups', { name: 'old-web', default_action: 'drop' });
   const condition = { name: 'busy', metric: 'cpu_pct', value: 90 };
   const busy = await create('/alerts', { ...condition, servers: [server.id] });
+  const ticket = await create('/tickets', { subject: 'A question', text: 'How?' });
   const ci = await create('/account/tokens', { name: 'ci', scope: 'write' });
   const webhook = await create('/webhooks', { url: world.receiver.url('/hooks'), events: ['*'] });
   const topup = await create('/billing/topup', { coin: 'LTC', amount_usd: 30 });
@@ -103,7 +104,14 @@ export async function createExampleAccount(world: ExampleWorld): Promise<Example
       busy: busy.id,
       'debian-13': image.id,
     },
-    unnamed: { whk: webhook.id, del: delivery.id, audit: audit[0].id, act: action[0].id, top: topup.id },
+    unnamed: {
+      whk: webhook.id,
+      del: delivery.id,
+      audit: audit[0].id,
+      act: action[0].id,
+      top: topup.id,
+      tkt: ticket.id,
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { horizontalOverflow } from '../../panel/support/page-checks.ts';
 import { seriousViolations } from '../../support/axe.ts';
 import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../../support/chromium.ts';
+import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
 
 const WIDTHS = [1280, 360];
@@ -27,6 +28,9 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     });
     assert.equal(ordered.body.ok, true, JSON.stringify(ordered.body));
     await world.settle();
+    const api = V1Client.forUrl(world.url, await createApiToken(customer));
+    await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
+    await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
     const account = `/customers/${customer.email}`;
     await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
     await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });

@@ -27,6 +27,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   audit_event: 'audit_',
   quote: 'quo_',
   alert: 'alr_',
+  ticket: 'tkt_',
 };
 
 export class Estate {
@@ -102,6 +103,7 @@ export class Estate {
     await make(`/webhooks/${webhook.id}/test`);
     const condition = { metric: 'cpu_pct', value: 90 };
     await make('/alerts', { ...condition, name: 'one', servers: [servers[0].id] });
+    await make('/tickets', { subject: 'one', text: 'one' });
     await make('/alerts', { ...condition, name: 'two', label_selector: '' });
     await world.settle();
     await make('/quotes', { operation: 'server.create', params: { plan: 's1' } });

@@ -64,6 +64,7 @@ const ID_KINDS: Readonly<Record<string, string>> = {
   webhooks: 'webhook',
   deliveries: 'webhook_delivery',
   alerts: 'alert',
+  tickets: 'ticket',
   events: 'audit_event',
 };
 

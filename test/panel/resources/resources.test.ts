@@ -7,6 +7,7 @@ import { firewallPages } from './firewall.ts';
 import { type ResourceFixture, startResourceFixture } from './fixture.ts';
 import { imagePages } from './images.ts';
 import { protectedServer, snapshotPages, volumePages } from './storage.ts';
+import { ticketPages } from './tickets.ts';
 import { webhookPages } from './webhooks.ts';
 
 let world: World;
@@ -25,3 +26,5 @@ describe('images in the panel', () => imagePages(() => fixture));
 describe('activity in the panel', () => activityParts(() => fixture));
 describe('webhooks in the panel', () => webhookPages(() => fixture));
 describe('alerts in the panel', () => alertPages(() => fixture));
+
+describe('tickets in the panel', () => ticketPages(() => fixture));

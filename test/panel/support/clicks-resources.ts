@@ -168,6 +168,24 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     at: ({ brokenWebhook }) => `/webhooks/${brokenWebhook}`,
   },
   {
+    form: ['/support', 'create'],
+    once: 'ticket.create',
+    fields: { subject: 'clicked', text: 'clicked' },
+  },
+  {
+    form: ['/support/{id}', 'reply'],
+    once: 'ticket.reply',
+    at: ({ ticket }) => `/support/${ticket}`,
+    fields: { text: 'clicked' },
+  },
+  {
+    form: ['/support/{id}/attach', 'attach'],
+    once: 'ticket.attach',
+    at: ({ ticket }) => `/support/${ticket}/attach`,
+    fields: { name: 'clicked', file: new Blob(['clicked']) },
+  },
+  { form: ['/support/{id}', 'close'], once: 'ticket.close', at: ({ ticket }) => `/support/${ticket}` },
+  {
     form: ['/alerts', 'create'],
     once: 'alert.create',
     fields: { name: 'clicked', value: '90' },

@@ -141,6 +141,9 @@ const RESOURCES: Readonly<Record<string, Rows>> = {
     ['search', '/search?q=web'],
     ['search-empty', '/search?q=xyzzy'],
   ],
+  '/support': singleExample('support', '/support'),
+  '/support/{id}': ({ ticket }) => [['ticket', `/support/${ticket}`]],
+  '/support/{id}/attach': ({ ticket }) => [['ticket-attach', `/support/${ticket}/attach`]],
   '/alerts/{id}': ({ alert }) => [['alert', `/alerts/${alert}`]],
 };
 

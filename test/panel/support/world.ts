@@ -24,6 +24,7 @@ export interface Estate extends Servers, Resources {
   readonly brokenWebhook: string;
   /** Of all servers. */
   readonly alert: string;
+  readonly ticket: string;
   readonly token: string;
   readonly action: string;
   readonly auditEvent: string;
@@ -101,6 +102,8 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const token = await makeToken(session);
   const busy = { name: 'Busy', metric: 'cpu_pct', value: 1, label_selector: '' };
   const { id: alert } = expectSuccess(await api.post('/alerts', busy));
+  const question = { subject: 'A question', text: 'How?' };
+  const { id: ticket } = expectSuccess(await api.post('/tickets', question));
   expectSuccess(await api.post(`/webhooks/${hooks.webhook}/test`));
   await session.post('/account-api.php', { action: 'resend_confirmation' });
   await session.post('/auth-api.php', { action: 'request_reset', email: session.email });
@@ -120,7 +123,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
   const [{ id: action }] = expectSuccess(await api.get('/actions?page_size=1')).data;
   const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
-  const shown = { action, alert, auditEvent, incident: await makeIncident(world) };
+  const shown = { action, alert, ticket, auditEvent, incident: await makeIncident(world) };
   const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, ...shown, links };
   return { session, panel, api, estate };
 }

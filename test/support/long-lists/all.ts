@@ -3,12 +3,21 @@
 import { ALERTS, FIREWALL_GROUPS, IMAGES, SERVERS, SSH_KEYS, TOKENS, VOLUMES, WEBHOOKS } from './bounded.ts';
 import type { Filter, LongList } from './list.ts';
 import { FIRST_AT } from './rows.ts';
-import { ACTIONS, AUDIT_EVENTS, DELIVERIES, LEDGER, SERVER_ACTIONS, SNAPSHOTS, TOPUPS } from './unbounded.ts';
+import {
+  ACTIONS,
+  AUDIT_EVENTS,
+  DELIVERIES,
+  LEDGER,
+  SERVER_ACTIONS,
+  SNAPSHOTS,
+  TICKETS,
+  TOPUPS,
+} from './unbounded.ts';
 
 export const LONG_LISTS: readonly LongList[] = [
   ...[SERVERS, SSH_KEYS, TOKENS, LEDGER, TOPUPS, VOLUMES, SNAPSHOTS, FIREWALL_GROUPS, WEBHOOKS, DELIVERIES],
   // Tests that empty one list after another also delete the images of the others, so images come last.
-  ...[ACTIONS, SERVER_ACTIONS, ALERTS, AUDIT_EVENTS, IMAGES],
+  ...[ACTIONS, SERVER_ACTIONS, ALERTS, TICKETS, AUDIT_EVENTS, IMAGES],
 ];
 
 /**

@@ -2,6 +2,7 @@
 import { QUOTAS } from '../../../src/spec/limits.ts';
 import { pageActions } from '../../../src/store/actions.ts';
 import { pageAuditEvents } from '../../../src/store/audit.ts';
+import { pageTickets } from '../../../src/store/customers/tickets.ts';
 import { pageLedger } from '../../../src/store/ledger/ledger.ts';
 import { pageSnapshots } from '../../../src/store/snapshots.ts';
 import { pageTopups } from '../../../src/store/topups/topups.ts';
@@ -73,6 +74,23 @@ export const TOPUPS: LongList = {
     { status: 'expired', coin: 'BTC' },
     { status: 'credited', coin: 'BTC' },
   ],
+};
+
+export const TICKETS: LongList = {
+  route: 'tickets.list',
+  perCustomer: 'all',
+  fixtures: [
+    {
+      table: 'tickets',
+      columns: {
+        ...{ ...CUSTOMER_COLUMNS, subject_sealed: `''`, updated_at: 'at' },
+        status: valueSql('answered', 'open', 'open'),
+      },
+    },
+  ],
+  read: (sql, page) => pageTickets(sql, CUSTOMER_ID, page),
+  sorts: BY_AGE,
+  filters: { status: ['answered', 'open'] },
 };
 
 export const SNAPSHOTS: LongList = {

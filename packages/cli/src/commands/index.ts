@@ -32,6 +32,7 @@ import { ssh } from './server/ssh.ts';
 import { SERVER_UPDATE } from './server/update.ts';
 import { SNAPSHOT_COMMANDS } from './snapshot.ts';
 import { SSH_KEY_COMMANDS } from './ssh-key.ts';
+import { TICKET_COMMANDS } from './ticket.ts';
 import { TOKEN_COMMANDS } from './token.ts';
 import { TOPUP_COMMANDS } from './topup/topup.ts';
 import { VOLUME_COMMANDS } from './volume.ts';
@@ -54,6 +55,7 @@ export const GROUPS: Readonly<
   rule: { about: 'Manage the rules of a firewall group', aliases: ['rules'] },
   webhook: { about: 'Manage webhooks and their deliveries', aliases: ['webhooks'] },
   alert: { about: 'Manage alerts on metrics of servers', aliases: ['alerts'] },
+  ticket: { about: 'Ask the people who run the service', aliases: ['tickets'] },
   topup: { about: 'Top up the balance with cryptocurrency', aliases: ['topups'] },
   context: { about: 'Manage contexts: the accounts that you are signed in to', aliases: ['contexts'] },
   audit: { about: 'View changes of the last 90 days' },
@@ -88,6 +90,7 @@ export const COMMANDS: readonly Command[] = [
   ...WEBHOOK_COMMANDS,
   ...WEBHOOK_DELIVERIES,
   ...ALERT_COMMANDS,
+  ...TICKET_COMMANDS,
   ...AUDIT_COMMANDS,
   ...ACTION_COMMANDS,
   events,

@@ -1,4 +1,4 @@
-/** Mail about the account itself: its address, its webhooks, its end. */
+/** Mail about the account itself: its address, its webhooks, its tickets, its end. */
 import { LIMITS } from '../../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type MailTemplates,
   panelLink,
   sanitizeLine,
+  sanitizeText,
   URL_MAX_CHARS,
 } from './format.ts';
 
@@ -73,6 +74,19 @@ export const ACCOUNT_MAILS = {
         `entry of the audit log is deleted after ${LIMITS.auditRetentionDays} days.`,
     ],
   }),
+
+  ticket_answered(data, panel) {
+    const subject = sanitizeLine(data.subject);
+    return {
+      subject: `Answer to your ticket: ${subject}`,
+      paragraphs: [
+        data.isClosed ? 'We answered your ticket, and closed it:' : 'We answered your ticket:',
+        sanitizeText(data.text),
+        'Read the ticket, and reply:',
+        panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
+      ],
+    };
+  },
 } satisfies Partial<MailTemplates>;
 
 /** Replaces a mail that cannot be encrypted. Reveals nothing about its content. */

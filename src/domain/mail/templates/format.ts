@@ -66,6 +66,11 @@ export function sanitizeLine(text: string, maxChars = 63): string {
   return chars.length <= maxChars ? line : `${chars.slice(0, maxChars - 1).join('')}…`;
 }
 
+/** Makes a text of several lines safe: no invisible characters but line breaks. */
+export function sanitizeText(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => (char === '\n' ? char : ' '));
+}
+
 /** The length to which a customer's URL is cut. */
 export const URL_MAX_CHARS = 300;
 

@@ -135,6 +135,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   webhooks: 'Subscriptions that deliver events to your URLs.',
   deliveries: 'The delivery log of a webhook.',
   alerts: 'Conditions on metrics of servers, and the servers for which they are met.',
+  tickets: 'Conversations with us.',
   audit_events: 'The log of changes in your account.',
   actions: 'Work that takes time, with its progress and the cause of a failure.',
   events: 'A live stream of the events in your account.',

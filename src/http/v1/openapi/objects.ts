@@ -16,6 +16,7 @@ import { Server } from '../../../spec/schemas/server.ts';
 import { Console, DeletedServer, Metrics, RescuedServer } from '../../../spec/schemas/server-actions.ts';
 import { Snapshot } from '../../../spec/schemas/snapshot.ts';
 import { ListedSshKey, SshKey } from '../../../spec/schemas/ssh-key.ts';
+import { ListedTicket, Ticket } from '../../../spec/schemas/ticket.ts';
 import { Topup } from '../../../spec/schemas/topup.ts';
 import { Volume } from '../../../spec/schemas/volume.ts';
 import { CreatedWebhook, Delivery, Webhook } from '../../../spec/schemas/webhook.ts';
@@ -30,6 +31,8 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   Metrics,
   Console,
   Alert,
+  ListedTicket,
+  Ticket,
   Snapshot,
   BackupPolicy,
   Image,

@@ -62,6 +62,7 @@ export function ownedIds(estate: Estate) {
     ledgerEntry: [estate.ledgerEntry],
     quote: [quote.order, quote.start, quote.resize],
     alert: [alert.listed, alert.labeled],
+    ticket: [estate.ticket],
   } satisfies Partial<Record<keyof typeof ID_PREFIXES, readonly string[]>>;
 }
 

@@ -276,6 +276,11 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       places: [inBody('servers.0', 'server')],
     }),
   'alerts.delete': ({ alert }) => caseFor('alert', alert.labeled),
+  'tickets.list': () => NOTHING,
+  'tickets.create': () => ({ ...NOTHING, body: { subject: 'A question', text: 'How?' } }),
+  'tickets.get': ({ ticket }) => caseFor('ticket', ticket),
+  'tickets.reply': ({ ticket }) => caseFor('ticket', ticket, { body: { text: 'More.' } }),
+  'tickets.close': ({ ticket }) => caseFor('ticket', ticket),
 
   'audit_events.list': ({ server }) => ({
     ...NOTHING,
@@ -283,7 +288,6 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('resource', 'server')],
   }),
   'audit_events.get': ({ auditEvent }) => caseFor('audit', auditEvent),
-
   'actions.of_server': ({ server }) => caseFor('server', server.running),
   'actions.list': ({ server }) => ({
     ...NOTHING,
@@ -291,6 +295,5 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
     places: [inFilter('filter[resource]', 'server')],
   }),
   'actions.get': ({ action }) => caseFor('action', action),
-
   'events.stream': () => NOTHING,
 };

@@ -62,6 +62,7 @@ export interface Estate {
   readonly action: string;
   /** Of the running server, and of all. */
   readonly alert: { readonly listed: string; readonly labeled: string };
+  readonly ticket: string;
   readonly auditEvent: string;
   readonly ledgerEntry: string;
   /** Of an order of s1 for a month, the start of the stopped server, and s2 for the running one. */
@@ -112,9 +113,10 @@ export async function makeEstate(world: World): Promise<Estate> {
     listed: (await make('/alerts', { ...condition, name: 'busy', servers: [running] })).id,
     labeled: (await make('/alerts', { ...condition, name: 'busy', label_selector: '' })).id,
   };
+  const ticket = (await make('/tickets', { subject: 'A question', text: 'Why?' })).id;
   await assertOrdered(api, { running, stopped, snapshot, credited, attached: volume.attached });
   return {
-    ...{ api, image, keys, token, volume, snapshot, quote, alert },
+    ...{ api, image, keys, token, volume, snapshot, quote, alert, ticket },
     webhook: { pinged: pinged.id, other: other.id },
     delivery: { ofPinged: pinged.delivery, ofOther: other.delivery },
     server: { running, stopped },

@@ -44,6 +44,10 @@ function loadersByKind(skerry: Skerry): Readonly<Record<string, NameLoader>> {
       () => skerry.webhooks.list(page),
       ({ url }) => url,
     ),
+    ticket: idLoader(
+      () => skerry.tickets.list(page),
+      ({ subject }) => subject,
+    ),
     topup: idLoader(
       () => skerry.topups.list(page),
       ({ coin, amount_usd, status }) => `${coin}, ${amount_usd} USD, ${status}`,

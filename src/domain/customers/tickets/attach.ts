@@ -1,0 +1,83 @@
+/** Files of tickets: recognized by their content, bounded, and sealed. */
+import { fail } from '../../../kernel/fail.ts';
+import { newId } from '../../../kernel/ids.ts';
+import { LIMITS } from '../../../spec/limits.ts';
+import type { Ticket, TicketFileType } from '../../../spec/schemas/ticket.ts';
+import { SEALED } from '../../../spec/sealed.ts';
+import { insertTicketFile, listTicketFiles, setTicketStatus } from '../../../store/customers/tickets.ts';
+import type { CustomerActor, Service } from '../../context.ts';
+import { changeTicket, requireWritingLimit } from './change.ts';
+import { addMessage } from './text.ts';
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+const JPEG = Buffer.from('ffd8ff', 'hex');
+const EXTENSIONS: Readonly<Record<TicketFileType, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'text/plain': 'txt',
+};
+
+export interface NewTicketFile {
+  /** As the customer calls it; may be empty. */
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** Adds a message of the customer with a file. Fails with `invalid_value` and `limit_reached`. */
+export async function attachToTicket(
+  service: Service,
+  actor: CustomerActor,
+  shownId: string,
+  { name: wanted, content }: NewTicketFile,
+): Promise<Ticket> {
+  const type = typeOf(content);
+  const name = cleanName(wanted, type);
+  return await changeTicket(service, actor, { shownId, action: 'ticket.attach' }, async (tx, row, now) => {
+    await requireWritingLimit(tx, row.customer_id, now);
+    const limit = LIMITS.ticketFilesMax;
+    if ((await listTicketFiles(tx, row.id)).length >= limit) {
+      fail('limit_reached', { limit }, `A ticket can have ${limit} files. Open a new one.`);
+    }
+    const text = `Attached ${name}.`;
+    const message = { ticket_id: row.id, author: 'customer', staff_id: null, text } as const;
+    const messageId = await addMessage(tx, service, message, now);
+    const id = newId(now);
+    await insertTicketFile(tx, {
+      ...{ id, message_id: messageId, name, type, size_bytes: content.length },
+      content_sealed: service.keys.seal(SEALED.ticketFile, id, content),
+    });
+    await setTicketStatus(tx, { id: row.id, status: 'open', now });
+  });
+}
+
+/** The type by the content: the name and the header of a request are not trusted. */
+function typeOf(content: Buffer): TicketFileType {
+  if (content.length === 0) fail('invalid_value', { field: 'file' }, 'Choose a file that is not empty.');
+  const max = LIMITS.ticketFileMaxBytes;
+  if (content.length > max) {
+    fail('invalid_value', { field: 'file' }, `The file is too large. Send at most ${max / 1024} KiB.`);
+  }
+  if (content.subarray(0, PNG.length).equals(PNG)) return 'image/png';
+  if (content.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
+  if (isText(content)) return 'text/plain';
+  fail('invalid_value', { field: 'file' }, 'Send a PNG or JPEG image, or a plain text file in UTF-8.');
+}
+
+function isText(content: Buffer): boolean {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+    return !/[^\P{Cc}\r\n\t\f]/u.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/** A name for a header and a disk, with the ending of its type. */
+function cleanName(wanted: string, type: TicketFileType): string {
+  const ending = `.${EXTENSIONS[type]}`;
+  const base = wanted
+    .replace(/\.(?:png|jpe?g|txt|log)$/i, '')
+    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+/, '');
+  return `${base.slice(0, LIMITS.ticketFileNameMaxChars - ending.length) || 'file'}${ending}`;
+}

@@ -1,0 +1,74 @@
+/** A ticket as staff see it. */
+import { detailList, section, statusBadge, time } from '../parts/components.ts';
+import type { FormContext } from '../parts/form.ts';
+import { html } from '../parts/html.ts';
+import { talk } from '../parts/talk.ts';
+import { customerLink } from './customers.ts';
+import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
+import type { Tone } from './room.ts';
+import { type RoomForm, roomForm } from './room-form.ts';
+
+interface TicketFacts {
+  readonly id: string;
+  readonly subject: string;
+  readonly status: string;
+  readonly customer: string;
+  readonly assignee: string | null;
+  readonly created_at: string;
+  readonly closed_at: string | null;
+  readonly messages: readonly {
+    readonly id: string;
+    readonly author: 'customer' | 'staff' | 'note';
+    readonly staff: string | null;
+    readonly text: string;
+    readonly files: readonly { readonly id: string; readonly name: string; readonly size_bytes: number }[];
+    readonly created_at: string;
+  }[];
+}
+
+export const TICKET_TONES: Readonly<Record<string, Tone>> = { open: 'busy', answered: 'good', closed: 'off' };
+
+const AUTHORS = { customer: 'Customer', staff: 'Answer', note: 'Note' } as const;
+
+export function staffTicketView(data: {
+  readonly ticket: TicketFacts;
+  readonly answers: readonly { readonly id: string }[];
+  /** The answer begins with a canned one. */
+  readonly hasDraft: boolean;
+  readonly acts: readonly RoomForm[];
+  readonly forms: FormContext;
+}): ConsoleView {
+  const { ticket, answers, acts, forms } = data;
+  const path = `${CONSOLE_PATHS.tickets}/${encodeURIComponent(ticket.id)}`;
+  const messages = ticket.messages.map(({ author, staff, ...rest }) => ({
+    ...rest,
+    author: staff === null ? AUTHORS[author] : `${AUTHORS[author]} by ${staff}`,
+    isNote: author === 'note',
+  }));
+  const links = answers.map(
+    ({ id }) => html`<li><a href="${path}?answer=${encodeURIComponent(id)}#actions">${id}</a></li>\n`,
+  );
+  return {
+    title: ticket.subject,
+    section: 'tickets',
+    breadcrumbs: [['Tickets', CONSOLE_PATHS.tickets]],
+    status: statusBadge(ticket.status, TICKET_TONES[ticket.status]),
+    body: html`${detailList([
+      ['ID', html`<code class="copy" data-copy>${ticket.id}</code>`],
+      ['Customer', customerLink(ticket.customer)],
+      ['Assigned to', ticket.assignee ?? 'no one'],
+      ['Opened', time(ticket.created_at)],
+      ['Closed', ticket.closed_at && time(ticket.closed_at)],
+    ])}
+${talk(messages, (id) => `${path}/files/${id}`)}
+${
+  acts.length > 0 &&
+  section(
+    'Actions',
+    html`${links.length > 0 && html`<p>Begin with a canned answer:</p>\n<ul>${links}</ul>`}
+${acts.map((act) => roomForm(forms, act, data.hasDraft && act.name === 'tickets.reply'))}`,
+    'actions',
+  )
+}`,
+  };
+}
