@@ -137,20 +137,26 @@ export interface PlanPayers {
   readonly cents_month: bigint;
 }
 
-const SUMS = `count(*) as servers, count(distinct customer_id) as customers,
-  coalesce(sum(price_cents_month), 0)::bigint as cents_month`;
 const RENEWS = `auto_renew and status <> 'destroying'`;
+
+/** Adds up by customer first: counting distinct ones would sort all servers. */
+const sumPayers = (condition: string) => `
+  select plan_id, sum(servers)::bigint as servers, count(*) as customers,
+         coalesce(sum(cents), 0)::bigint as cents_month
+    from (select plan_id, count(*) as servers, sum(price_cents_month) as cents
+            from servers where ${RENEWS} ${condition} group by plan_id, customer_id) as payers
+   group by plan_id`;
 
 /** Counts by plan; a plan without servers is left out. */
 export async function listPlanPayers(tx: Sql): Promise<(PlanPayers & { readonly plan_id: string })[]> {
-  return await tx.rows(`select plan_id, ${SUMS} from servers where ${RENEWS} group by plan_id`);
+  return await tx.rows(sumPayers(''));
 }
 
 /** Counts those whose price an announcement of this price would change. */
 export async function countAffectedPayers(tx: Sql, planId: string, cents: bigint): Promise<PlanPayers> {
-  const row = await tx.row<PlanPayers>(
-    `select ${SUMS} from servers where plan_id = $1 and ${RENEWS} and price_cents_month <> $2`,
-    [planId, cents],
-  );
+  const row = await tx.row<PlanPayers>(sumPayers('and plan_id = $1 and price_cents_month <> $2'), [
+    planId,
+    cents,
+  ]);
   return row ?? { servers: 0n, customers: 0n, cents_month: 0n };
 }

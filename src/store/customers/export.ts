@@ -45,8 +45,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     rows: `select id, name, scope, last_used_at, expires_at, created_by_token, limit_chain, limits,
                   ip_cidrs_sealed is not null as ip_limited, spend_limit_cents, spend_period, spent_cents,
                   servers_limit, created_at
-             from api_tokens where customer_id = $1
-            order by created_at`,
+             from api_tokens where customer_id = $1 order by created_at`,
   },
   {
     name: 'ssh_keys',
@@ -61,8 +60,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
              ${IMAGE}, iso_image_id, boot, ram_mb, disk_gb, host(a.addr) as ipv4,
              p.prefix::text as ipv6, ssh_keys, ssh_public_keys, tags, labels, protect_delete,
              protect_rebuild, rdns, billing_months, auto_renew, price_cents_month, price_cents_cycle,
-             backup_cents_cycle, backup_percent,
-             eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at, frozen_at,
+             backup_cents_cycle, backup_percent, eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at, frozen_at,
              freeze_reason, first_run_at, created_at, updated_at
            from servers s left join ipv4_addresses a on a.server_id = s.id
              left join ipv6_prefixes p on p.server_id = s.id
@@ -166,8 +164,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'webhooks',
     ids: { id: 'webhook' },
     rows: `select id, url, events, active, paused_reason, scope, secret_hint, reach, created_at
-             from webhooks where customer_id = $1
-            order by created_at`,
+             from webhooks where customer_id = $1 order by created_at`,
   },
   {
     name: 'webhook_deliveries',

@@ -77,7 +77,7 @@ const CONDITIONS = {
 
 /**
  * Lists top-ups newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
- * well.
+ * well. Those of one customer are in the order of their index.
  */
 export async function listOperatorTopups(
   tx: Sql,
@@ -87,7 +87,7 @@ export async function listOperatorTopups(
   return await tx.rows<OperatorTopupRow>(
     `select ${COLUMNS} from ${FROM}
       where ${conditionsFor(filter, CONDITIONS)} and ${note ? NOTE_SQL[note] : 'true'}
-      order by t.id desc limit $limit`,
+      order by ${filter.customerId === undefined ? '' : 't.created_at desc,'} t.id desc limit $limit`,
     { ...filter, limit },
   );
 }
