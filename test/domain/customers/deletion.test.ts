@@ -126,8 +126,8 @@ describe('deleting an account', () => {
     assert.match(shown, /^servers +2$/m);
     assert.match(shown, /^one-time codes +since 20/m);
     assert.deepEqual(shown.match(/^passkeys? .*$/gm), [
-      'passkey        key, since 2026-01-02 00:00:00 UTC, never used',
-      'passkey        my laptop, since 2026-01-03 00:00:00 UTC, last used 2026-01-04 00:00:00 UTC',
+      'passkey         key, since 2026-01-02 00:00:00 UTC, never used',
+      'passkey         my laptop, since 2026-01-03 00:00:00 UTC, last used 2026-01-04 00:00:00 UTC',
     ]);
 
     assert.match((await operator('customers', 'delete', client.email, '--yes')).err, /has 2 servers/);
