@@ -1,11 +1,12 @@
 /** `ips add`, `ips block`, `ips unblock`, `ips show`, `ips list`. */
 import type { Command } from 'commander';
 import { addBlock, blockAddresses } from '../domain/inventory/blocks.ts';
-import { readAddress } from '../domain/staff/addresses.ts';
+import { type AssignmentObject, readAddress } from '../domain/staff/addresses.ts';
 import { recordCommand } from '../domain/staff/perform.ts';
 import { countPool } from '../store/inventory/addresses.ts';
 import type { OperatorContext } from './context.ts';
-import { addList, formatCount, formatFacts } from './format/table.ts';
+import { addList, formatCount } from './format/table.ts';
+import { parseTime } from './options.ts';
 
 interface BlockOptions {
   readonly region: string;
@@ -68,11 +69,12 @@ function addShow(ips: Command, { resources, terminal }: OperatorContext): void {
   ips
     .command('show')
     .argument('<address>')
-    .description('Show who has an address')
-    .action(async (address: string) => {
+    .option('--at <time>', 'Show who had it then, such as 2026-12-01T22:00:00Z', parseTime)
+    .description('Show who has an address, and who had it')
+    .action(async (address: string, { at = null }: { at?: Date | null }) => {
       const { service } = await resources.service();
-      const found = await readAddress(service, address);
-      const facts = formatFacts([
+      const found = await readAddress(service, address, at);
+      terminal.facts([
         ['state', `${found.state}${found.blocked && found.state === 'assigned' ? ', blocked' : ''}`],
         ['server', found.server],
         ['customer', found.customer],
@@ -83,6 +85,19 @@ function addShow(ips: Command, { resources, terminal }: OperatorContext): void {
         ['available from', found.free_from],
         ['kept for', found.held_by_host],
       ]);
-      for (const line of facts) terminal.out(line);
+      terminal.table(HISTORY_HEADING, found.history.map(historyColumns));
+      terminal.document(found);
     });
+}
+
+const HISTORY_HEADING = ['from', 'until', 'server', 'customer'];
+
+function historyColumns({
+  from,
+  until,
+  server,
+  customer,
+  customer_email: email,
+}: AssignmentObject): string[] {
+  return [from, until ?? '', server, email ?? customer];
 }

@@ -1,6 +1,7 @@
 /** Parsers for option values. Commander reports what they throw as incorrect usage. */
 import { InvalidArgumentError } from 'commander';
 import { closestMatch } from '../kernel/closest-match.ts';
+import { parseRfc3339 } from '../kernel/time.ts';
 import { OPERATIONS, type Operation } from '../spec/operations.ts';
 import { COUPON_LIMITS } from '../spec/staff/coupons.ts';
 
@@ -29,6 +30,13 @@ function wholeNumber(min: number, max: number): (text: string) => number {
     const range = max < 1_000 ? `from ${min} to ${max}` : `of ${min} or more`;
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
+}
+
+/** Parses a point in time. */
+export function parseTime(text: string): Date {
+  const time = parseRfc3339(text);
+  if (time) return time;
+  throw new InvalidArgumentError('It must be an RFC 3339 time, such as 2026-12-01T22:00:00Z.');
 }
 
 /** Parses the name of a REST operation. For an unknown one, commander reports the closest match. */

@@ -116,6 +116,12 @@ export const LIMITS = {
   ticketRetentionDays: 365,
   cannedAnswersMax: 100,
   auditRetentionDays: 90,
+  /**
+   * How long it is known who had an address, from its release: complaints and orders of courts arrive months
+   * after the incident. After the account is deleted, no longer than its audit rows.
+   */
+  addressHistoryDays: 180,
+  addressHistoryShown: 50,
   actionRetentionDays: 90,
   eventTypesMaxChars: 1_000,
   deliveryRetentionDays: 7,

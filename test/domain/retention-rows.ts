@@ -22,6 +22,11 @@ function keptForDays(days: number, insert: RetentionCase['insert']): RetentionCa
   return { insert, keptMs: days * DAY_MS, goneMs: days * DAY_MS + 1 };
 }
 
+/** The row has the time of its own end. */
+function untilExpiry(insert: RetentionCase['insert']): RetentionCase {
+  return { insert, keptMs: -1, goneMs: 1 };
+}
+
 type ExtraColumns = Record<string, unknown>;
 
 export async function openRetentionRows(world: TestService) {
@@ -209,15 +214,18 @@ export async function openRetentionRows(world: TestService) {
       }),
     ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
-    orderDrafts: {
-      insert: (at) =>
-        insert('order_drafts', {
-          ...{ id: newId(at), customer_id: customerId, draft_sealed: 'sealed' },
-          ...{ created_at: at, expires_at: at },
-        }),
-      keptMs: -1,
-      goneMs: 1,
-    },
+    orderDrafts: untilExpiry((at) =>
+      insert('order_drafts', {
+        ...{ id: newId(at), customer_id: customerId, draft_sealed: 'sealed' },
+        ...{ created_at: at, expires_at: at },
+      }),
+    ),
+    addressHistory: untilExpiry((at) =>
+      insert('address_assignments', {
+        ...{ address: '192.0.2.1/32', server_id: serverId, customer_id: customerId },
+        ...{ assigned_at: at, released_at: at, expires_at: at },
+      }),
+    ),
     mailLinks: keptForDays(7, (at) =>
       insert('mail_links', {
         ...{
@@ -230,20 +238,13 @@ export async function openRetentionRows(world: TestService) {
         ...{ created_at: at, expires_at: at },
       }),
     ),
-    usedChallenges: {
-      insert: (at) => insert('used_challenges', { digest: digest(), expires_at: at }),
-      keptMs: 0,
-      goneMs: 1,
-    },
-    consoleTickets: {
-      insert: (at) =>
-        insert('console_tickets', {
-          ...{ digest: digest(), customer_id: customerId, server_id: serverId, read_only: true },
-          expires_at: at,
-        }),
-      keptMs: 0,
-      goneMs: 1,
-    },
+    usedChallenges: untilExpiry((at) => insert('used_challenges', { digest: digest(), expires_at: at })),
+    consoleTickets: untilExpiry((at) =>
+      insert('console_tickets', {
+        ...{ digest: digest(), customer_id: customerId, server_id: serverId, read_only: true },
+        expires_at: at,
+      }),
+    ),
     // In real time.
     rateBuckets: {
       insert: (at) =>

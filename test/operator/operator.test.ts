@@ -202,6 +202,9 @@ describe('the inventory', () => {
     assert.equal(await ok('ips', 'block', '203.0.113.0/29'), '5 addresses blocked');
     assert.match(await ok('ips', 'list'), /\npar +IPv4 +509 +0 +0 +5\n/);
     assert.equal(await ok('ips', 'unblock', '203.0.113.2'), '1 address unblocked');
+    const shown = await ok('ips', 'show', '203.0.113.2', '--at', '2026-12-01T22:00:00Z');
+    assert.match(shown, /^state +free$/m);
+    assert.match(await fails(2, 'ips', 'show', '203.0.113.2', '--at', 'noon'), /RFC 3339/);
     assert.match(await fails(1, 'ips', 'block', '10.0.0.1'), /no address in 10\.0\.0\.1 is in the pool/);
   });
 });

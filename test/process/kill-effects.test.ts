@@ -7,6 +7,7 @@ import { CALLS, EFFECTS } from './kill-effects.ts';
 
 /** Tables that no scenario has to reach, each with the reason why a kill there leaves nothing half done. */
 const HARMLESS_TABLES: Readonly<Record<string, string>> = {
+  address_assignments: 'written in one statement with the addresses',
   address_marks: 'the next comparison writes them again',
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
   approval_requests: 'written in one commit; an interrupted act stays approved',

@@ -2,7 +2,9 @@
 import { isIP } from 'node:net';
 import { fail } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { formatRfc3339 } from '../../kernel/time.ts';
+import { formatRfc3339, parseRfc3339 } from '../../kernel/time.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { type AssignmentRow, listAssignments } from '../../store/inventory/address-history.ts';
 import { countPool, listBlocks } from '../../store/inventory/addresses.ts';
 import { findAddress } from '../../store/inventory/find-address.ts';
 import type { Service } from '../context.ts';
@@ -11,6 +13,7 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 
 export type PoolObject = Awaited<ReturnType<typeof listPools>>[number];
 export type AddressObject = Awaited<ReturnType<typeof readAddress>>;
+export type AssignmentObject = ReturnType<typeof toAssignmentObject>;
 
 /** One row for each region and family. */
 export async function listPools({ db, clock }: Deps) {
@@ -33,12 +36,14 @@ export async function listPools({ db, clock }: Deps) {
   }));
 }
 
-/** Who has an address. Fails with `not_found` if it is not in the pool. */
-export async function readAddress({ db, clock }: Deps, address: string) {
-  const text = address.trim();
-  if (isIP(text) === 0 || text.includes('%'))
-    fail('bad_request', { field: 'address' }, 'Enter an IPv4 or IPv6 address.');
+/**
+ * Who has an address, and who had it: the newest assignments, or that at a time. Fails with `not_found` if it
+ * is not in the pool.
+ */
+export async function readAddress({ db, clock }: Deps, address: string, at: Date | null = null) {
+  const text = checkAddress(address);
   const row = (await findAddress(db, text)) ?? fail('not_found', {}, 'This address is not in the pool.');
+  const history = await listAssignments(db, text, { at, limit: LIMITS.addressHistoryShown });
   const isResting = row.free_from > clock.now();
   const free = row.blocked ? 'blocked' : isResting ? 'released' : 'free';
   return {
@@ -55,6 +60,34 @@ export async function readAddress({ db, clock }: Deps, address: string) {
     /** Null: it is available, or a lost host may still use it. */
     free_from: isResting && row.held_by === null ? formatRfc3339(row.free_from) : null,
     held_by_host: row.held_by,
+    history: history.map(toAssignmentObject),
+  };
+}
+
+/** Returns a single address without spaces around it. */
+function checkAddress(address: string): string {
+  const text = address.trim();
+  if (isIP(text) === 0 || text.includes('%'))
+    fail('bad_request', { field: 'address' }, 'Enter an IPv4 or IPv6 address.');
+  return text;
+}
+
+/** Parses a point in time. */
+export function checkTime(text: string): Date {
+  const time = parseRfc3339(text.trim());
+  return time ?? fail('bad_request', { field: 'at' }, 'Enter a time such as 2026-12-01T22:00:00Z.');
+}
+
+function toAssignmentObject(row: AssignmentRow) {
+  return {
+    server: formatId('server', row.server_id),
+    /** Null: the server was deleted. */
+    server_name: row.server_name,
+    customer: formatId('customer', row.customer_id),
+    /** Null: the account was deleted. */
+    customer_email: row.email,
+    from: formatRfc3339(row.assigned_at),
+    until: row.released_at && formatRfc3339(row.released_at),
   };
 }
 

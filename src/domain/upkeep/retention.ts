@@ -61,6 +61,7 @@ export const RETENTION = {
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
   tickets: { purge: PURGES.tickets, keepMs: LIMITS.ticketRetentionDays * DAY_MS, batch: 100 },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
+  addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },
   usedChallenges: { purge: PURGES.usedChallenges, keepMs: 0, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },

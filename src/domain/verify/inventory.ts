@@ -28,6 +28,21 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
       having count(*) filter (where p.family = 4) <> 1 or count(*) filter (where p.family = 6) <> 1`,
   },
   {
+    name: 'the address history has every assignment',
+    description: 'every assigned address has one open row in the history, of its server and customer',
+    source: `${POOL} as pool where server_id is not null`,
+    violations: `select coalesce(p.address, a.address)::text
+      from (select addr::cidr as address, server_id from ipv4_addresses where server_id is not null
+            union all
+            select prefix, server_id from ipv6_prefixes where server_id is not null) p
+      full join (select address, server_id from address_assignments x
+                  where released_at is null
+                    and not exists (select from servers s
+                                     where s.id = x.server_id and s.customer_id <> x.customer_id)) a
+        on a.address = p.address and a.server_id = p.server_id
+      where p.address is null or a.address is null`,
+  },
+  {
     name: 'addresses lie in their block',
     description: 'every address belongs to its block and the region of the block, and none is a gateway',
     source: `${POOL} as pool`,

@@ -5,7 +5,14 @@
 import { Readable } from 'node:stream';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
-import { type RoomTable, roomItemView, roomListView, type Shown } from '../../panel/staff/room.ts';
+import {
+  type RoomLookupField,
+  type RoomLookupTable,
+  type RoomTable,
+  roomItemView,
+  roomListView,
+  type Shown,
+} from '../../panel/staff/room.ts';
 import type { RoomForm } from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
@@ -76,9 +83,13 @@ export interface RoomLookup {
   readonly label: string;
   /** The query of the operation. It is in no URL of a page: it may be an IP address. */
   readonly name: string;
+  /** Another field of the query, which may be empty. */
+  readonly more?: RoomLookupField;
   readonly operation: StaffOperation;
   /** Of the answer, as text. */
   readonly details: readonly Shown<Readonly<Record<string, string>>>[];
+  /** A list in the answer. */
+  readonly table?: RoomLookupTable;
 }
 
 export interface RoomItem<Item> {
@@ -133,12 +144,16 @@ function newItemPath<Item>(room: Room<Item>, answer: Readonly<Record<string, unk
   return room.item ? roomItemPath(room, room.item.id(answer as Item)) : room.path;
 }
 
-function lookupForm({ name, operation }: RoomLookup): ConsoleForm {
+function lookupForm({ name, more, operation, table }: RoomLookup): ConsoleForm {
   return {
     run: async ({ read }, form) => {
-      const answer = await read<object>(operation, {}, { [name]: field(form, name).trim() });
+      const asked = [name, ...(more ? [more.name] : [])].map((each) => [each, field(form, each).trim()]);
+      const query = Object.fromEntries(asked.filter(([each, value]) => each === name || value !== ''));
+      const answer = await read<object>(operation, {}, query);
       const given = Object.entries(answer).filter(([, value]) => value !== null);
-      return { shown: Object.fromEntries(given.map(([key, value]) => [key, String(value)])) };
+      const text = (key: string, value: unknown) =>
+        key === table?.name ? JSON.stringify(value) : String(value);
+      return { shown: Object.fromEntries(given.map(([key, value]) => [key, text(key, value)])) };
     },
   };
 }

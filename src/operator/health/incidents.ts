@@ -1,5 +1,5 @@
 /** `incidents create|update|resolve|list|show`: the operator's texts on the status page. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import {
   createIncident,
   pageIncidents,
@@ -11,11 +11,11 @@ import {
 import { recordCommand } from '../../domain/staff/perform.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { formatSessionTime, parseRfc3339 } from '../../kernel/time.ts';
+import { formatSessionTime } from '../../kernel/time.ts';
 import { INCIDENT_STATES, type IncidentState, type PublicIncident } from '../../spec/public-status.ts';
 import type { OperatorContext } from '../context.ts';
 import { formatFacts, formatMoreHint } from '../format/table.ts';
-import { parsePositiveInt, parseWord } from '../options.ts';
+import { parsePositiveInt, parseTime, parseWord } from '../options.ts';
 
 const LIMIT = 20;
 const HEADING = ['incident', 'state', 'from (UTC)', 'until (UTC)', 'affected', 'title'];
@@ -141,12 +141,6 @@ function withState(command: Command): Command {
     `State: ${INCIDENT_STATES.join(', ')}; default: investigating`,
     parse,
   );
-}
-
-function parseTime(text: string): Date {
-  const time = parseRfc3339(text);
-  if (time) return time;
-  throw new InvalidArgumentError('It must be an RFC 3339 time, such as 2026-12-01T22:00:00Z.');
 }
 
 const shownTime = (text: string | null) => (text === null ? '' : formatSessionTime(new Date(text)));

@@ -107,6 +107,25 @@ export function roomTable<Item>(
 
 type Found = Readonly<Record<string, string>>;
 
+export interface RoomLookupField {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** The answer has its rows as JSON, under `name`. */
+export interface RoomLookupTable {
+  readonly name: string;
+  readonly title: string;
+  readonly columns: readonly Shown<Found>[];
+  readonly empty: string;
+}
+
+interface LookupView extends RoomLookupField {
+  readonly more?: RoomLookupField;
+  readonly details: readonly Shown<Found>[];
+  readonly table?: RoomLookupTable;
+}
+
 export function roomListView<Item>(data: {
   readonly title: string;
   readonly many: string;
@@ -115,9 +134,7 @@ export function roomListView<Item>(data: {
   readonly intro: string | undefined;
   readonly search: RoomSearch | undefined;
   readonly links: readonly (readonly [name: string, path: string])[];
-  readonly lookup:
-    | { readonly label: string; readonly name: string; readonly details: readonly Shown<Found>[] }
-    | undefined;
+  readonly lookup: LookupView | undefined;
   /** Of the lookup. */
   readonly found: Found | null;
   readonly shown: Readonly<Record<string, string>> | null;
@@ -165,18 +182,26 @@ function filterPart(path: string, filters: readonly RoomFilter[], button?: strin
   return fields.length > 0 ? filterForm(path, fields, button) : null;
 }
 
-function searchForm(forms: FormContext, name: string, input: string, { label, value }: RoomSearch): Html {
-  const content = html`${filterField(input, label, value)}<button class="plain">Find</button>`;
+function searchForm(
+  forms: FormContext,
+  name: string,
+  input: string,
+  { label, value }: RoomSearch,
+  more: Html | null = null,
+): Html {
+  const content = html`${filterField(input, label, value)}${more}<button class="plain">Find</button>`;
   return form(forms, { name, class: 'filters row' }, content);
 }
 
 function lookupPart(
   forms: FormContext,
-  { label, name, details }: { label: string; name: string; details: readonly Shown<Found>[] },
+  { label, name, more, details, table: list }: LookupView,
   found: Found | null,
 ): Html {
-  return html`${searchForm(forms, 'lookup', name, { label, value: '' })}
-${found && detailList(details.map((row) => [row.name, shownValue(row, found)]))}`;
+  const second = more ? filterField(more.name, more.label, '') : null;
+  return html`${searchForm(forms, 'lookup', name, { label, value: '' }, second)}
+${found && detailList(details.map((row) => [row.name, shownValue(row, found)]))}
+${found && list && itemTable({ ...list, rows: (each) => JSON.parse(each[list.name] ?? '[]') }, found)}`;
 }
 
 function linkButtons(links: readonly (readonly [name: string, path: string])[]): Html | null {
@@ -236,7 +261,7 @@ ${part(
   };
 }
 
-function itemTable<Item>({ title, rows, columns, empty }: RoomTable<Item>, item: Item): Html {
+function itemTable<Item, Row>({ title, rows, columns, empty }: RoomTable<Item, Row>, item: Item): Html {
   const shown = rows(item);
   return section(title, shown.length === 0 ? html`<p>${empty}</p>` : roomTable(title, columns, shown));
 }

@@ -1,6 +1,6 @@
 /**
  * Deleting an account: what blocks it, and the rows to delete. The books (transfers, balance, top-ups,
- * deposits) and, for their 90 days, the audit rows are kept under the bare id.
+ * deposits) and, for their 90 days, the audit rows and the address history are kept under the bare id.
  */
 import type { Sql } from '../../kernel/sql.ts';
 

@@ -201,6 +201,10 @@ take4 as (
 take6 as (
   update ipv6_prefixes set server_id = $id
    where prefix = (select prefix from place) and exists (select from debit)),
+address_history as (
+  insert into address_assignments (address, server_id, customer_id, assigned_at)
+  select address, $id, $customer_id, $now
+    from debit, place, unnest(array[place.addr::cidr, place.prefix]) as address),
 take_machine as (
   update machines set server_id = $id, state = 'sold', state_since = $now
    where id = (select machine_id from place) and exists (select from debit)

@@ -1,6 +1,7 @@
 /** The placement of a server: its host or machine, IPv4 address and /64. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { MachineState } from '../../spec/states.ts';
+import { endAssignments } from '../inventory/address-history.ts';
 import {
   DISK_ON_HOST,
   fitsOnHost,
@@ -173,11 +174,20 @@ export async function findFreeAddresses(
 }
 
 /** Assigns locked addresses to a server that has none. */
-export async function assignAddresses(tx: Sql, serverId: string, free: FreeAddresses): Promise<void> {
+export async function assignAddresses(
+  tx: Sql,
+  serverId: string,
+  free: FreeAddresses,
+  now: Date,
+): Promise<void> {
   await tx.run(
-    `with four as (update ipv4_addresses set server_id = $1 where addr = $2::inet)
+    `with four as (update ipv4_addresses set server_id = $1 where addr = $2::inet),
+     history as (
+       insert into address_assignments (address, server_id, customer_id, assigned_at)
+       select address, id, customer_id, $4
+         from servers, unnest(array[$2::cidr, $3::cidr]) as address where id = $1)
      update ipv6_prefixes set server_id = $1 where prefix = $3::cidr`,
-    [serverId, free.addr, free.prefix],
+    [serverId, free.addr, free.prefix, now],
   );
 }
 
@@ -226,13 +236,14 @@ export async function releaseHost(
 export async function releaseAddresses(
   tx: Sql,
   serverId: string,
-  { freeFrom, heldBy }: { readonly freeFrom: Date; readonly heldBy: string | null },
+  release: { readonly freeFrom: Date; readonly heldBy: string | null; readonly now: Date },
 ): Promise<void> {
   const released = `server_id = null, held_by = $3,
     free_from = case when $3::uuid is null then $2 else 'infinity'::timestamptz end`;
   await tx.run(
-    `with four as (update ipv4_addresses set ${released} where server_id = $1)
+    `with four as (update ipv4_addresses set ${released} where server_id = $1),
+     history as (${endAssignments('$1', '$4::timestamptz')})
      update ipv6_prefixes set ${released} where server_id = $1`,
-    [serverId, freeFrom, heldBy],
+    [serverId, release.freeFrom, release.heldBy, release.now],
   );
 }

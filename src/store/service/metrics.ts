@@ -54,8 +54,8 @@ export async function countServersByRegion(
   tx: Sql,
 ): Promise<{ region: string; status: string; n: bigint }[]> {
   return await tx.rows(
-    `select region_id as region, status, count(*) as n from servers group by region_id, status
-      order by region_id, status`,
+    `select region_id as region, status, count(*) as n from servers
+      where public_no > 0 group by region_id, status order by region_id, status`,
   );
 }
 

@@ -91,6 +91,7 @@ export const PURGES = {
     where: `aged.status <> 'open'`,
   },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
+  addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },
   usedChallenges: { table: 'used_challenges', by: 'expires_at', type: 'timestamptz' },
   consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },

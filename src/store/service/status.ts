@@ -6,7 +6,10 @@ import type { ServerStatus } from '../../spec/states.ts';
 import type { OperationKind, OperationStep } from '../servers/operations.ts';
 
 export async function countServersByStatus(tx: Sql): Promise<{ status: ServerStatus; n: bigint }[]> {
-  return await tx.rows('select status, count(*) as n from servers group by status order by n desc, status');
+  // The condition of the index from which they are counted.
+  return await tx.rows(
+    'select status, count(*) as n from servers where public_no > 0 group by status order by n desc, status',
+  );
 }
 
 export interface WorkCounts {

@@ -140,6 +140,7 @@ const BREAKS: Record<string, readonly string[]> = {
     `update ipv4_addresses set server_id = null`,
     `update servers set region_id = 'buh'`,
   ],
+  'the address history has every assignment': [`update address_assignments set server_id = customer_id`],
   'addresses lie in their block': [
     `update ipv4_addresses set region_id = 'buh' where region_id = 'par'`,
     `update ipv6_prefixes set block_id = (select id from ip_blocks where region_id = 'buh' and family = 6)`,

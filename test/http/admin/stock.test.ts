@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../../src/kernel/time.ts';
 import { textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
@@ -42,6 +43,29 @@ describe('the stock of the host in the console', () => {
     for (const text of ['par', '10.0.0.0/8']) assert.equal((await find(text)).status, 400, text);
     const refused = await fill(owner.browser, '/addresses', 'lookup', { address: 'nonsense' });
     assert.match(textOf(refused.text), /Enter an IPv4 or IPv6 address/);
+  });
+
+  it('tells who had an address at a time, also when the server is gone', async () => {
+    const { id } = ((await world.api(owner.token, 'GET', '/servers')).body.data as { id: string }[])[0] ?? {};
+    const { history } = (await find(address)).body as { history: Record<string, string | null>[] };
+    assert.deepEqual(
+      history.map((row) => [row.server, row.customer_email, row.until]),
+      [[id, customer.email, null]],
+    );
+    const had = world.opened.clock.now().toISOString();
+    await world.api(owner.token, 'POST', `/servers/${id}/delete`, REASON);
+    await world.settle();
+    const later = new Date(world.opened.clock.now().getTime() + HOUR_MS).toISOString();
+    const at = async (time: string) => {
+      const query = new URLSearchParams({ address, at: time });
+      const { body } = await world.api(owner.token, 'GET', `/addresses/find?${query}`);
+      return (body.history as Record<string, string | null>[]).map((row) => [row.server, row.server_name]);
+    };
+    assert.deepEqual([await at(had), await at(later)], [[[id, null]], []]);
+    const page = await fill(owner.browser, '/addresses', 'lookup', { address, at: had });
+    assert.match(textOf(page.text), new RegExp(`Who had it.*${id ?? '-'}.*${customer.email}`, 's'));
+    const bad = await fill(owner.browser, '/addresses', 'lookup', { address, at: 'noon' });
+    assert.match(textOf(bad.text), /Enter a time such as/);
   });
 
   it('adds, blocks, and unblocks addresses, and keeps them out of the staff log', async () => {

@@ -25,6 +25,7 @@ import {
   softDeleteImages,
   softDeleteVolumes,
 } from '../../../store/customers/deletion.ts';
+import { shortenAssignments } from '../../../store/inventory/address-history.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
 import { enqueueTasks, type TaskResult } from '../../../store/tasks.ts';
@@ -125,6 +126,8 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
     const now = service.clock.now();
     await forfeitBalance(tx, customerId, now);
     await anonymizeCustomer(tx, customerId, now);
+    const keptUntil = new Date(now.getTime() + LIMITS.auditRetentionDays * DAY_MS);
+    await shortenAssignments(tx, customerId, keptUntil);
     const mail = { customerId, kind: 'account_deleted', cause: `account:${customerId}` } as const;
     await enqueueMail(tx, { ...mail, to: leaving.email, data: { deletedAt: now } }, now, service.keys);
     const entry = { actor: systemActor(now), action: 'customer.forget', resource: null, customerId } as const;

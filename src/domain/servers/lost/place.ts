@@ -92,11 +92,11 @@ async function changeAddresses(
 ): Promise<void> {
   const { addresses, heldBy, now } = change;
   const freeFrom = new Date(now.getTime() + service.settings.addressRestDays * DAY_MS);
-  await releaseAddresses(tx, server.id, { freeFrom, heldBy });
+  await releaseAddresses(tx, server.id, { freeFrom, heldBy, now });
   const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
   await setServerRdns(tx, { id: server.id, rdns: {}, updated_at: now });
   if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });
-  await assignAddresses(tx, server.id, addresses);
+  await assignAddresses(tx, server.id, addresses, now);
 }
 
 /** Step `replace`: creates the machine on its new host, on the next disk. A shared disk becomes that disk. */

@@ -42,7 +42,7 @@ export async function removeMachine(service: Service, operation: OperationRow): 
     // Addresses that were never in use need no rest period.
     const restMs = server.first_run_at === null ? 0 : service.settings.addressRestDays * DAY_MS;
     const freeFrom = new Date(now.getTime() + restMs);
-    await releaseAddresses(tx, server.id, { freeFrom, heldBy });
+    await releaseAddresses(tx, server.id, { freeFrom, heldBy, now });
     // Withdraw names that may be published before the addresses go to another server.
     const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
     if (named) await enqueueTask(tx, { kind: 'rdns', subject: server.id, now });

@@ -1,7 +1,24 @@
 import type { PoolObject } from '../../../domain/staff/addresses.ts';
 import type { BaseImageObject, CustomImageObject } from '../../../domain/staff/images.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
+import type { Shown } from '../../../panel/staff/room.ts';
 import type { Room } from '../room.ts';
+
+const HOLDER_COLUMNS: readonly Shown<Readonly<Record<string, string>>>[] = [
+  { name: 'From', value: ({ from }) => from, as: 'time' },
+  { name: 'Until', value: ({ until }) => until, as: 'time' },
+  {
+    name: 'Server',
+    value: ({ server_name: name, server }) => name ?? server,
+    link: ({ server_name: name, server = '' }) =>
+      name ? `${CONSOLE_PATHS.servers}/${encodeURIComponent(server)}` : null,
+  },
+  {
+    name: 'Customer',
+    value: ({ customer_email: email, customer }) => email ?? customer,
+    link: ({ customer = '' }) => `${CONSOLE_PATHS.customers}/${encodeURIComponent(customer)}`,
+  },
+];
 
 export const ADDRESSES_ROOM: Room<PoolObject> = {
   section: 'addresses',
@@ -13,6 +30,7 @@ export const ADDRESSES_ROOM: Room<PoolObject> = {
   lookup: {
     label: 'Who has an address',
     name: 'address',
+    more: { name: 'at', label: 'At (UTC), such as 2026-12-01T22:00:00Z' },
     operation: 'addresses.get',
     details: [
       { name: 'State', value: ({ state }) => state },
@@ -30,6 +48,12 @@ export const ADDRESSES_ROOM: Room<PoolObject> = {
       { name: 'Available from', value: (row) => row.free_from, as: 'time' },
       { name: 'Kept for the lost host', value: (row) => row.held_by_host },
     ],
+    table: {
+      name: 'history',
+      title: 'Who had it',
+      empty: 'Nobody, as far as the history reaches.',
+      columns: HOLDER_COLUMNS,
+    },
   },
   columns: [
     { name: 'Region', value: ({ region }) => region },

@@ -2,13 +2,14 @@
 import { Type } from 'typebox';
 import { publishAllNames } from '../../../domain/dns/zones.ts';
 import { addBlock, blockAddresses } from '../../../domain/inventory/blocks.ts';
-import { listPools, readAddress } from '../../../domain/staff/addresses.ts';
+import { checkTime, listPools, readAddress } from '../../../domain/staff/addresses.ts';
 import { listCustomImageObjects, listImageObjects } from '../../../domain/staff/images.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
 /** The longest IPv6 block in text. */
 const RANGE_MAX_CHARS = 50;
+const TIME_MAX_CHARS = 40;
 const RANGE = Type.Object(
   {
     range: Type.String({
@@ -45,8 +46,15 @@ const ADDRESS_ROUTES: readonly AdminRoute[] = [
     id: 'addresses.get',
     method: 'GET',
     path: '/addresses/find',
-    query: Type.Object({ address: Type.String({ maxLength: RANGE_MAX_CHARS }) }, CLOSED),
-    run: ({ service, query }) => readAddress(service, query.address ?? ''),
+    query: Type.Object(
+      {
+        address: Type.String({ maxLength: RANGE_MAX_CHARS }),
+        at: Type.Optional(Type.String({ maxLength: TIME_MAX_CHARS })),
+      },
+      CLOSED,
+    ),
+    run: async ({ service, query: { address = '', at } }) =>
+      await readAddress(service, address, at === undefined ? null : checkTime(at)),
   }),
   adminRoute({
     id: 'addresses.add',
