@@ -60,8 +60,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
              ${IMAGE}, iso_image_id, boot, ram_mb, disk_gb, host(a.addr) as ipv4,
              p.prefix::text as ipv6, ssh_keys, ssh_public_keys, tags, labels, protect_delete,
              protect_rebuild, rdns, billing_months, auto_renew, price_cents_month, price_cents_cycle,
-             backup_cents_cycle, backup_percent, eur_per_usd::text, anchor_day, paid_until, suspended_at, destroy_at, held_at, frozen_at,
-             freeze_reason, first_run_at, created_at, updated_at
+             backup_cents_cycle, backup_percent, eur_per_usd::text, anchor_day, paid_until, suspended_at,
+             destroy_at, held_at, frozen_at, freeze_reason, first_run_at, created_at, updated_at
            from servers s left join ipv4_addresses a on a.server_id = s.id
              left join ipv6_prefixes p on p.server_id = s.id
           where customer_id = $1 order by created_at`,
