@@ -42,6 +42,7 @@ export const ID_PREFIXES = {
   staffToken: 'stk_',
   staffLog: 'slg_',
   approval: 'apr_',
+  coupon: 'cpn_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

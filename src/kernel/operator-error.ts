@@ -11,20 +11,23 @@ export class OperatorError extends Error {
   }
 }
 
-const LINE_MAX_CHARS = 500;
-const TEXT_MAX_CHARS = 5_000;
+export const OPERATOR_TEXT = { lineMaxChars: 500, textMaxChars: 5_000 } as const;
 
 /** Checks a line of text that the operator wrote for customers. */
 export function requireLine(label: string, text: string): string {
   const line = text.trim();
-  if (line !== '' && line.length <= LINE_MAX_CHARS && isPrintable(line)) return line;
-  throw new OperatorError(`the ${label} must be one line of 1 to ${LINE_MAX_CHARS} printable characters`);
+  if (line !== '' && line.length <= OPERATOR_TEXT.lineMaxChars && isPrintable(line)) return line;
+  throw new OperatorError(
+    `the ${label} must be one line of 1 to ${OPERATOR_TEXT.lineMaxChars} printable characters`,
+  );
 }
 
 /** Checks a text of several lines that the operator wrote for customers. */
 export function requireText(label: string, text: string): string {
   const lines = text.replaceAll('\r\n', '\n').trim();
   const isText = lines.split('\n').every((line) => line === '' || isPrintable(line));
-  if (lines !== '' && lines.length <= TEXT_MAX_CHARS && isText) return lines;
-  throw new OperatorError(`the ${label} must be 1 to ${TEXT_MAX_CHARS} printable characters and line breaks`);
+  if (lines !== '' && lines.length <= OPERATOR_TEXT.textMaxChars && isText) return lines;
+  throw new OperatorError(
+    `the ${label} must be 1 to ${OPERATOR_TEXT.textMaxChars} printable characters and line breaks`,
+  );
 }

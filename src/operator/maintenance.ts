@@ -1,6 +1,12 @@
 /** `maintenance start`, `maintenance end`, `maintenance list`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { endMaintenance, listMaintenance, startMaintenance } from '../domain/rules/maintenance.ts';
+import {
+  endMaintenance,
+  listMaintenance,
+  MAINTENANCE_MINUTES_MAX,
+  startMaintenance,
+} from '../domain/rules/maintenance.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
 import type { OperatorContext } from './context.ts';
@@ -27,7 +33,8 @@ export function addMaintenance(program: Command, context: OperatorContext): void
     .action(async ({ operation, minutes, reason }: StartOptions) => {
       const { service } = await resources.service();
       const request = { operation: operation ?? null, minutes, reason: reason ?? null };
-      const window = await startMaintenance(service, request);
+      const act = { operation: 'maintenance.start', target: null } as const;
+      const window = await recordCommand(service, act, () => startMaintenance(service, request));
       terminal.out(
         `${window.operation ?? 'every operation'} is closed until ${formatSessionTime(window.ends_at)} UTC`,
       );
@@ -37,7 +44,8 @@ export function addMaintenance(program: Command, context: OperatorContext): void
     .description('End all open windows now')
     .action(async () => {
       const { service } = await resources.service();
-      const ended = await endMaintenance(service);
+      const act = { operation: 'maintenance.end', target: null } as const;
+      const ended = await recordCommand(service, act, () => endMaintenance(service));
       terminal.out(ended === 0 ? 'no open windows' : `ended ${formatCount(ended, 'window')}`);
     });
   addList(maintenance, context, {
@@ -53,11 +61,9 @@ export function addMaintenance(program: Command, context: OperatorContext): void
   });
 }
 
-/** A window of more than a year is a mistake and could exceed the range of database timestamps. */
-const MINUTES_MAX = 366 * 24 * 60;
-
 function parseMinutes(text: string): number {
   const minutes = parsePositiveInt(text);
-  if (minutes > MINUTES_MAX) throw new InvalidArgumentError(`It must be at most ${MINUTES_MAX} minutes.`);
+  const max = MAINTENANCE_MINUTES_MAX;
+  if (minutes > max) throw new InvalidArgumentError(`It must be at most ${max} minutes.`);
   return minutes;
 }

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { closestMatch } from '../kernel/closest-match.ts';
 import { parseRfc3339 } from '../kernel/time.ts';
 import { OPERATIONS, type Operation } from '../spec/operations.ts';
+import { COUPON_LIMITS } from '../spec/staff/coupons.ts';
 
 /** Parses a whole number from 1 up to what a database integer holds. */
 export const parsePositiveInt = wholeNumber(1, 2_000_000_000);
@@ -12,6 +13,12 @@ export const parseNonNegativeInt = wholeNumber(0, 2 ** 31 - 1);
 
 /** Parses how many servers of a host move at a time. */
 export const parseConcurrency = wholeNumber(1, 32);
+
+/** Parses how many customers can use a coupon. */
+export const parseCouponUses = wholeNumber(1, COUPON_LIMITS.usesMax);
+
+/** Parses the age of an account in days. */
+export const parseAccountDays = wholeNumber(1, COUPON_LIMITS.accountDaysMax);
 
 /** Parses memory or disk space, or 0 for none. */
 export const parseReserve = wholeNumber(0, 2_000_000_000);

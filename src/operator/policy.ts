@@ -1,6 +1,8 @@
 /** `policy block`, `policy list`, `policy unblock`: legal orders that close an operation. */
 import type { Command } from 'commander';
 import { blockByPolicy, listPolicies, unblockByPolicy } from '../domain/rules/policies.ts';
+import { recordCommand } from '../domain/staff/perform.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
 import { formatId } from '../kernel/ids.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import type { Operation } from '../spec/operations.ts';
@@ -33,7 +35,8 @@ export function addPolicy(program: Command, context: OperatorContext): void {
         region: region ?? null,
         order,
       };
-      const id = await blockByPolicy(service, request);
+      const act = { operation: 'policies.block', target: null } as const;
+      const id = await recordCommand(service, act, () => blockByPolicy(service, request));
       const scope = [
         ...(request.country === null ? [] : [`to clients from ${request.country}`]),
         ...(request.region === null ? [] : [`for ${request.region}`]),
@@ -59,7 +62,9 @@ export function addPolicy(program: Command, context: OperatorContext): void {
     .description('Delete a policy')
     .action(async (id: string) => {
       const { service } = await resources.service();
-      await unblockByPolicy(service, id);
+      await recordCommandOn(service, 'policies.unblock', { kind: 'policy', name: id }, () =>
+        unblockByPolicy(service, id),
+      );
       terminal.out(`${id} is deleted`);
     });
 }

@@ -23,6 +23,7 @@ import { addIps } from './ips.ts';
 import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { addChain } from './money/chain.ts';
+import { addCoupons } from './money/coupons.ts';
 import { addDeposits } from './money/deposits.ts';
 import { addPlans } from './money/plans.ts';
 import { addPrices } from './money/prices.ts';
@@ -57,6 +58,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDedicated,
   addTopups,
   addDeposits,
+  addCoupons,
   addChain,
   addRecover,
   addWebhooks,

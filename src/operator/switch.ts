@@ -1,6 +1,7 @@
 /** `switch`, `switch NAME on|off`. */
 import { Argument, type Command } from 'commander';
 import { readSwitches, type SwitchState, setSwitch } from '../domain/rules/switches.ts';
+import { recordCommandOn } from '../domain/staff/target.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { formatSessionTime } from '../kernel/time.ts';
 import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../spec/switches.ts';
@@ -40,7 +41,9 @@ export function addSwitch(program: Command, { resources, terminal }: OperatorCon
         if (reason !== undefined && state === undefined) throw new OperatorError(REASON_WITHOUT_STATE);
         const { service } = await resources.service();
         if (name !== undefined && state !== undefined) {
-          const changed = await setSwitch(service, name, state === 'on', reason ?? null);
+          const changed = await recordCommandOn(service, 'switches.set', { kind: 'switch', name }, () =>
+            setSwitch(service, name, state === 'on', reason ?? null),
+          );
           return terminal.out(`${formatSwitch(name, state === 'on')}${changed ? '' : ' (unchanged)'}`);
         }
         const all = await readSwitches(service);

@@ -40,6 +40,10 @@ export const ACTIONS = [
   'topup.reverse',
   'topup.refund',
   'topup.expire',
+  'coupon.redeem',
+  // By the operator.
+  'coupon.create',
+  'coupon.end',
   'server.create',
   'server.run',
   'server.fail',

@@ -87,6 +87,10 @@ export const FAILURES = {
     'The passkey was not accepted. Try again, or use your password.',
     { field: 'passkey' },
   ),
+  bad_coupon: failure(400, 'invalid_request', 'No coupon has this code. Check it and try again.', {
+    issue: 'invalid_value',
+    field: 'code',
+  }),
   bad_email: failure(400, 'invalid_request', 'Enter a valid email address.', {
     issue: 'invalid_format',
     field: 'email',

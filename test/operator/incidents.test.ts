@@ -100,7 +100,7 @@ test('incorrect input is refused with the fix', async () => {
     await fails(1, 'update', id, '--text', 'b', '--until', inHours(1)),
     /only planned maintenance/,
   );
-  assert.match(await fails(1, 'update', 'nonsense', '--text', 'b'), /incident not found/);
+  assert.match(await fails(1, 'update', 'nonsense', '--text', 'b'), /Incident not found/);
   assert.match(await fails(1, 'show', 'nonsense'), /not/i);
 });
 

@@ -51,6 +51,8 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'topups show',
   'topups held',
   'deposits list',
+  'coupons list',
+  'coupons show',
   'chain list',
   'chain show',
   'chain paid',

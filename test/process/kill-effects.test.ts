@@ -24,6 +24,8 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   canned_answers: 'written in one statement',
   component_checks: 'the next measurement writes them again',
   control_plane_identities: 'the operator runs the command again',
+  coupon_redemptions: 'written in one commit with its transfer',
+  coupons: 'written in one commit with its audit row',
   customer_notes: 'a person writes it again: the staff log has the act as started',
   customer_tags: 'written in one commit',
   figures: 'the next round counts the last hours again',

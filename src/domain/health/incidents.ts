@@ -11,6 +11,7 @@ import {
   type IncidentRow,
   insertIncident,
   insertIncidentUpdate,
+  listIncidentsOpenFirst,
   listIncidentUpdates,
   listOpenIncidents,
   listIncidents as listRows,
@@ -20,6 +21,8 @@ import {
 import type { Service } from '../context.ts';
 import { requireRegion } from '../inventory/names.ts';
 import { recordAudit, systemActor } from '../record.ts';
+
+const NOT_FOUND = 'Incident not found.';
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 
@@ -131,8 +134,7 @@ async function record(tx: Sql, row: IncidentRow, body: string, action: Action, n
 async function requireIncident(tx: Sql, shownId: string): Promise<IncidentRow> {
   const id = parseId('incident', shownId);
   const row = id === undefined ? undefined : await lockIncident(tx, id);
-  if (row) return row;
-  throw new OperatorError('incident not found: `skerryd incidents list` shows the ids');
+  return row ?? fail('not_found', {}, NOT_FOUND);
 }
 
 async function requireComponents(tx: Sql, components: readonly string[]): Promise<readonly string[]> {
@@ -170,12 +172,25 @@ export async function pageIncidents(
   return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
+/** Returns a page for staff: what is going on or planned first, and then the newest. */
+export async function listIncidentsForStaff(
+  service: Deps,
+  { open, before, limit }: { readonly open?: true; readonly before?: string; readonly limit: number },
+): Promise<{ readonly incidents: readonly PublicIncident[]; readonly hasMore: boolean }> {
+  const after = before === undefined ? null : parseId('incident', before);
+  if (after === undefined) return { incidents: [], hasMore: false };
+  const now = service.clock.now();
+  const query = { now, onlyOpen: open ?? false, after, limit: limit + 1 };
+  const rows = await listIncidentsOpenFirst(service.db, query);
+  return { incidents: await describe(service, rows.slice(0, limit), now), hasMore: rows.length > limit };
+}
+
 /** Fails with `not_found`. */
 export async function readIncident(service: Deps, shownId: string): Promise<PublicIncident> {
   const id = parseId('incident', shownId);
   const row = id === undefined ? undefined : await findIncident(service.db, id);
   const [incident] = row ? await describe(service, [row], service.clock.now()) : [];
-  return incident ?? fail('not_found');
+  return incident ?? fail('not_found', {}, NOT_FOUND);
 }
 
 async function describe({ db }: Deps, rows: readonly IncidentRow[], now: Date): Promise<PublicIncident[]> {

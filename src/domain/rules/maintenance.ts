@@ -14,6 +14,9 @@ import {
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
+/** A window of more than a year is a mistake and could exceed the range of database timestamps. */
+export const MAINTENANCE_MINUTES_MAX = 366 * 24 * 60;
+
 type Deps = Pick<Service, 'db' | 'clock'>;
 
 export interface NewWindow {

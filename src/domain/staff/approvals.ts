@@ -72,9 +72,10 @@ export async function holdForApproval(
   service: Deps,
   actor: StaffActor,
   act: StaffAct,
-  input: Pick<ApprovedAct, 'params' | 'body'>,
+  /** `amount`: US dollars as text, if the act has any. */
+  input: Pick<ApprovedAct, 'params' | 'body'> & { readonly amount: unknown },
 ): Promise<ApprovalView | null> {
-  if (!(await mustWait(service.db, act.operation, input.body))) return null;
+  if (!(await mustWait(service.db, act.operation, input.amount))) return null;
   if (PERFORMED_BY_REQUESTER.includes(act.operation) && act.target !== null) {
     const { operation, target } = act;
     const grant = { staffId: actor.staffId, operation, target, now: service.clock.now() };
@@ -99,11 +100,7 @@ export async function holdForApproval(
   return await readApproval(service, formatId('approval', id));
 }
 
-async function mustWait(
-  db: Sql,
-  operation: StaffOperation,
-  { amount_usd: amount }: Readonly<Record<string, unknown>>,
-): Promise<boolean> {
+async function mustWait(db: Sql, operation: StaffOperation, amount: unknown): Promise<boolean> {
   const rules = await listApprovalRules(db);
   if (rules.length === 0) return false;
   const rule = rules.find((row) => row.operation === operation);

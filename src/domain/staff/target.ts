@@ -4,8 +4,10 @@ import { formatId, parseId } from '../../kernel/ids.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isCoinCode } from '../../spec/coins.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
+import { SWITCHES } from '../../spec/switches.ts';
 import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
+import { findCouponId } from '../billing/coupons/manage.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
 import { readCannedAnswer } from '../customers/tickets/canned.ts';
@@ -22,11 +24,15 @@ export type TargetKind =
   | 'host'
   | 'machine'
   | 'coin'
+  | 'coupon'
   | 'plan'
   | 'staff'
   | 'staffToken'
   | 'ticket'
-  | 'cannedAnswer';
+  | 'cannedAnswer'
+  | 'incident'
+  | 'policy'
+  | 'switch';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -37,11 +43,15 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   host: async (service, name) => (await readHostObject(service, name)).id,
   plan: async ({ db }, name) => ((await findPlanPrice(db, name)) === undefined ? fail('not_found') : name),
   coin: async (_service, name) => (isCoinCode(name) ? name : fail('not_found')),
+  coupon: (service, name) => findCouponId(service, name),
   machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),
   staff: async (service, name) => (await readStaff(service, name)).id,
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
+  incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
+  policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
+  switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };
 
 /** Null if there is no such resource: the verb refuses the act. */

@@ -42,6 +42,8 @@ export interface RoomAct<Item> {
   readonly when?: (item: Item) => boolean;
   /** The current values of its fields. */
   readonly values?: (item: Item) => Readonly<Record<string, string | number | boolean | null>>;
+  /** Fields of the operation that do not apply to the resource. */
+  readonly without?: readonly string[];
   readonly notice?: ConsoleNotice;
   /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
   readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
@@ -252,7 +254,7 @@ export function shownActs<Item>(
       button: act.button,
       isDangerous: act.isDangerous ?? false,
       text: act.text,
-      fields: fieldsOf(act.operation, act.values?.(item) ?? {}),
+      fields: fieldsOf(act.operation, act.values?.(item) ?? {}, act.without),
       needsReason: STAFF_OPERATIONS[act.operation].needsReason,
     }));
 }

@@ -57,7 +57,9 @@ export interface AdminRoute extends RouteDefinition {
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
   /** Refuses input that must not be stored while the act waits for a second person. */
-  readonly checkHeld?: (call: Pick<AdminCall, 'params' | 'body'>) => void;
+  readonly checkHeld?: (call: Pick<AdminCall, 'service' | 'params' | 'body'>) => void;
+  /** The US dollars that a rule of approval compares, as text. Default: the field `amount_usd`. */
+  readonly heldAmount?: (body: unknown) => string;
   /** Fields of the body that the staff log leaves out, such as IP addresses, secrets, and texts. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
@@ -83,8 +85,9 @@ export function adminRoute<
     readonly query?: Query;
     readonly body?: Body;
     readonly checkHeld?: (
-      call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'params' | 'body'>,
+      call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'service' | 'params' | 'body'>,
     ) => void;
+    readonly heldAmount?: (body: Read<Body>) => string;
     readonly unlogged?: readonly (keyof Read<Body> & string)[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },

@@ -3,13 +3,16 @@ import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
+import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
+import { INCIDENT_ROUTES } from './routes/incidents.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { PLAN_ROUTES } from './routes/plans.ts';
+import { RULE_ROUTES } from './routes/rules.ts';
 import { SERVER_ROUTES } from './routes/servers.ts';
 import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
@@ -18,6 +21,8 @@ import { TOPUP_ROUTES } from './routes/topups.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
+  ...INCIDENT_ROUTES,
+  ...RULE_ROUTES,
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,
@@ -28,6 +33,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
   ...COIN_ROUTES,
+  ...COUPON_ROUTES,
   ...PLAN_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,

@@ -53,6 +53,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   operations: 'server',
   topups: 'topup',
   hosts: 'host',
+  coupons: 'coupon',
   coins: 'coin',
   plans: 'plan',
   machines: 'machine',
@@ -60,6 +61,9 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   staff_tokens: 'staffToken',
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
+  incidents: 'incident',
+  policies: 'policy',
+  switches: 'switch',
 };
 
 /** The log names a resource by its id. The path may name it by an address. */
@@ -103,8 +107,10 @@ export async function runAdmin(
   };
   const hold = async () => {
     check();
-    route.checkHeld?.({ params, body: sent });
-    return await holdForApproval(service, actor, act, { params, body: { ...sent } });
+    route.checkHeld?.({ service, params, body: sent });
+    const body: Readonly<Record<string, unknown>> = { ...sent };
+    const amount = route.heldAmount?.(body) ?? body.amount_usd;
+    return await holdForApproval(service, actor, act, { params, body, amount });
   };
   const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
   return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());

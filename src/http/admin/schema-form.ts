@@ -12,6 +12,7 @@ interface FieldSchema extends TSchema {
   readonly const?: string;
   readonly title?: string;
   readonly description?: string;
+  readonly default?: string | number | boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: string;
@@ -28,20 +29,23 @@ function schemaOf(operation: StaffOperation): readonly (readonly [name: string, 
 export function fieldsOf(
   operation: StaffOperation,
   values: Readonly<Record<string, string | number | boolean | null>>,
+  /** Fields that the form does not have. */
+  without: readonly string[] = [],
 ): RoomField[] {
   const required = new Set<string>(bodySchema(adminRouteOf(operation)).required ?? []);
-  return schemaOf(operation).map(([name, schema]) => {
+  const shown = schemaOf(operation).filter(([name]) => !without.includes(name));
+  return shown.map(([name, schema]) => {
     const choices = choicesOf(schema);
     const isRequired = required.has(name);
     return {
       name,
       label: schema.title ?? labelOf(name),
       kind: kindOf(schema),
-      choices: choices && !isRequired ? ['', ...choices] : (choices ?? []),
+      choices: choices && !isRequired && schema.default === undefined ? ['', ...choices] : (choices ?? []),
       isRequired,
       hint: schema.description,
       maxLength: schema.maxLength,
-      value: String(values[name] ?? ''),
+      value: String(values[name] ?? schema.default ?? ''),
     };
   });
 }

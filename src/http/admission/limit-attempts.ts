@@ -20,13 +20,14 @@ export type LimitedAttempt = 'signups' | 'failures' | 'mailings';
  * none of them gives more guesses. A passkey counts as the password that it replaces. Recovering an account
  * has its own: it is the way in during a flood of passwords.
  */
-export type GuessedSecret = 'password' | 'recovery code';
+export type GuessedSecret = 'password' | 'recovery code' | 'coupon';
 
 /** Failures that count as a wrong guess. */
 const WRONG_GUESS_CODES: readonly (FailureCode | undefined)[] = [
   'bad_credentials',
   'bad_code',
   'bad_passkey',
+  'bad_coupon',
 ];
 
 /**

@@ -8,6 +8,8 @@ import {
   resolveIncident,
   updateIncident,
 } from '../../domain/health/incidents.ts';
+import { recordCommand } from '../../domain/staff/perform.ts';
+import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
 import { INCIDENT_STATES, type IncidentState, type PublicIncident } from '../../spec/public-status.ts';
@@ -53,7 +55,11 @@ function addCreate(parent: Command, { resources, terminal }: OperatorContext): v
       const { service } = await resources.service();
       const planned = from && until ? { from, until } : null;
       const incident = { title, text, components: component, state: state ?? 'investigating', planned };
-      terminal.out(`${await createIncident(service, incident)} is published`);
+      const operation = planned === null ? 'incidents.create' : 'incidents.announce';
+      const id = await recordCommand(service, { operation, target: null }, () =>
+        createIncident(service, incident),
+      );
+      terminal.out(`${id} is published`);
     });
 }
 
@@ -65,7 +71,9 @@ function addUpdate(parent: Command, { resources, terminal }: OperatorContext): v
     .description('Publish an update, and change the state, the components, or the planned end')
     .action(async (id: string, { text, component, state, until }: UpdateOptions) => {
       const { service } = await resources.service();
-      const now = await updateIncident(service, id, { text, state, until, components: component });
+      const now = await recordCommandOn(service, 'incidents.update', { kind: 'incident', name: id }, () =>
+        updateIncident(service, id, { text, state, until, components: component }),
+      );
       terminal.out(`${id} is ${now}`);
     });
 }
@@ -78,7 +86,10 @@ function addResolve(parent: Command, { resources, terminal }: OperatorContext): 
     .description('End an incident, or maintenance before its end; cancel maintenance that did not begin')
     .action(async (id: string, { text }: { readonly text: string }) => {
       const { service } = await resources.service();
-      terminal.out(`${id} is ${await resolveIncident(service, id, text)}`);
+      const now = await recordCommandOn(service, 'incidents.resolve', { kind: 'incident', name: id }, () =>
+        resolveIncident(service, id, text),
+      );
+      terminal.out(`${id} is ${now}`);
     });
 }
 

@@ -2,6 +2,7 @@
 import { BILLING_PATHS, PANEL_PATHS, resourcePath, topupPath } from '../../spec/paths.ts';
 import type { Balance } from '../../spec/schemas/balance.ts';
 import type { Topup } from '../../spec/schemas/topup.ts';
+import { COUPON_LIMITS } from '../../spec/staff/coupons.ts';
 import type { SessionTopupStatus } from '../../spec/states.ts';
 import {
   buttonLink,
@@ -14,6 +15,7 @@ import {
   tabs,
   time,
 } from '../parts/components.ts';
+import { Fields, type FormContext, form } from '../parts/form.ts';
 import { usd, usdValue } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
@@ -37,6 +39,7 @@ interface BillingData {
   /** Those that the customer can continue. */
   readonly orders: readonly KeptOrder[];
   readonly invoices: readonly { readonly topup: Topup; readonly status: SessionTopupStatus }[];
+  readonly forms: FormContext;
   readonly next: string | null;
   readonly first: string | null;
 }
@@ -100,7 +103,8 @@ ${data.invoices
   .filter(({ status }) => status === 'error')
   .map(({ topup }) => html`<div class="banner fault">${refundInstructions(topup, data.hasContact)}</div>`)}
 ${part('renewals', section('Upcoming renewals', renewalsTable(data)))}
-${part('topups', section('Top-ups', topupsTable(data)))}`,
+${part('topups', section('Top-ups', topupsTable(data)))}
+${section('Coupon', couponForm(data.forms))}`,
   };
 }
 
@@ -164,6 +168,21 @@ href="${PANEL_PATHS.plans}">See plans</a>`,
       }You can turn auto-renew on or off in each server’s settings.</p>`
 }
 ${items.length > shown.length && html`<p class="soft">And ${items.length - shown.length} more.</p>`}`;
+}
+
+function couponForm(forms: FormContext): Html {
+  const fields = new Fields(forms, 'redeem');
+  return form(
+    forms,
+    { name: 'redeem', action: PANEL_PATHS.billing },
+    html`${fields.text('code', 'Code', {
+      required: true,
+      maxLength: COUPON_LIMITS.codeMaxChars,
+      autocomplete: 'off',
+      hint: 'You can use each coupon once. Its amount is added to your balance.',
+    })}
+<button class="plain">Redeem coupon</button>`,
+  );
 }
 
 function renewalPath(days: number): string {

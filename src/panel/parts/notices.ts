@@ -3,6 +3,7 @@ const NOTICES = {
   session_over: 'Your session expired, so nothing was changed. Sign in to continue.',
   saved: 'Saved.',
   order_discarded: 'Order discarded.',
+  coupon_redeemed: 'Coupon redeemed. Its amount is in your balance.',
   filter_saved: 'Filter saved.',
   filter_deleted: 'Saved filter deleted.',
   server_ordered:

@@ -37,6 +37,10 @@ export interface ConsoleFrame {
 export const CONSOLE_PATHS = {
   overview: '/',
   customers: '/customers',
+  incidents: '/incidents',
+  maintenance: '/maintenance',
+  switches: '/switches',
+  policies: '/policies',
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
@@ -50,6 +54,7 @@ export const CONSOLE_PATHS = {
   plans: '/plans',
   regions: '/regions',
   deposits: '/deposits',
+  coupons: '/coupons',
   coins: '/coins',
   nodes: '/nodes',
   paidAddresses: '/paid-addresses',
@@ -70,6 +75,10 @@ export type ConsoleSection = keyof typeof SECTION_NAMES;
 const SECTION_NAMES = {
   overview: 'Overview',
   customers: 'Customers',
+  incidents: 'Incidents',
+  maintenance: 'Maintenance',
+  switches: 'Switches',
+  policies: 'Policies',
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
@@ -81,6 +90,7 @@ const SECTION_NAMES = {
   answers: 'Canned answers',
   plans: 'Plans and prices',
   deposits: 'Payments',
+  coupons: 'Coupons',
   coins: 'Coins and rates',
   nodes: 'Nodes',
   paidAddresses: 'Paid addresses',
@@ -97,6 +107,10 @@ const SECTION_NAMES = {
 const ICONS: Readonly<Record<ConsoleSection, string>> = {
   overview: 'status',
   customers: 'account',
+  incidents: 'alerts',
+  maintenance: 'firewall',
+  switches: 'plans',
+  policies: 'docs',
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
@@ -108,6 +122,7 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   answers: 'log',
   plans: 'servers',
   deposits: 'log',
+  coupons: 'billing',
   coins: 'images',
   nodes: 'webhooks',
   paidAddresses: 'keys',
@@ -121,10 +136,10 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers']],
+  ['Service', ['overview', 'customers', 'incidents', 'maintenance', 'switches', 'policies']],
   ['Support', ['tickets', 'answers']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
-  ['Money', ['plans', 'topups', 'deposits', 'coins', 'nodes', 'paidAddresses']],
+  ['Money', ['plans', 'topups', 'deposits', 'coupons', 'coins', 'nodes', 'paidAddresses']],
   ['Records', ['audit', 'log']],
   ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];

@@ -16,6 +16,7 @@ const NOTICES = {
   mail_changed: 'The rule for outbound SMTP changed.',
   repeated: 'The form was sent twice, and was done once. See the staff log.',
   not_found: 'No customer was found.',
+  published: 'Published on the status page.',
   answered: 'The answer was sent.',
   nothing_found: 'Nothing was found.',
   begun: 'The work began. Reload the page to see how far it is.',

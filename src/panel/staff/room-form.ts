@@ -45,7 +45,7 @@ function formField(fields: Fields, row: RoomField): Html {
   const common = { value, required, ...(hint !== undefined && { hint }) };
   const bounded = { ...common, ...(maxLength !== undefined && { maxLength }) };
   if (row.kind === 'choice') {
-    const choices = row.choices.map((word) => [word, word === '' ? 'Any' : word] as const);
+    const choices = row.choices.map((word) => [word, word === '' ? '(empty)' : word] as const);
     return fields.select(name, label, { ...common, choices });
   }
   if (row.kind === 'tick') {

@@ -2,15 +2,15 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
-
+import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
-
 import { DESK_OPERATIONS } from './desk.ts';
-
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
   EVERYONE,
+  HOSTS,
+  MACHINES,
   MONEY,
   manage,
   OWNER,
@@ -29,6 +29,7 @@ export const STAFF_OPERATIONS = {
   'topups.refund': act('topups refund', 'Approve a refund of the withheld payments of a top-up', MONEY),
   'topups.mark_refunded': act('topups refund', 'Record the transaction of a refund', MONEY),
   'deposits.list': read('deposits list', 'List the payments of all customers'),
+  ...COUPON_OPERATIONS,
   'coins.list': read('chain list', 'List coins with their rates, chains, and addresses'),
   'coins.get': read('chain show', 'Show a coin'),
   'coins.reread': act('chain reread', 'Read the blocks of a coin again', MONEY),
@@ -44,6 +45,22 @@ export const STAFF_OPERATIONS = {
   'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
   'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
   ...DESK_OPERATIONS,
+  'incidents.list': read('incidents list', 'List incidents and planned maintenance'),
+  'incidents.get': read('incidents show', 'Show an incident with its updates'),
+  'incidents.create': manage('incidents create', 'Publish an incident', MACHINES),
+  'incidents.announce': manage('incidents create', 'Announce planned maintenance', MACHINES),
+  'incidents.update': manage('incidents update', 'Publish an update of an incident', MACHINES),
+  'incidents.resolve': manage('incidents resolve', 'End an incident, or cancel maintenance', MACHINES),
+  'maintenance.list': read('maintenance list', 'List the open maintenance windows'),
+  'maintenance.start': act('maintenance start', 'Refuse requests for a limited time', HOSTS),
+  'maintenance.end': act('maintenance end', 'End all maintenance windows', HOSTS),
+  'policies.list': read('policy list', 'List policies'),
+  'policies.get': read('policy list', 'Show a policy'),
+  'policies.block': act('policy block', 'Refuse an operation because of a legal order', OWNER),
+  'policies.unblock': act('policy unblock', 'Delete a policy', OWNER),
+  'switches.list': read('switch', 'List switches'),
+  'switches.get': read('switch', 'Show a switch'),
+  'switches.set': act('switch', 'Turn a switch on or off', OWNER),
   'figures.get': read('figures', 'Show sales, revenue, and balances over time'),
   'capacity.get': read('capacity', 'Show what each region has left'),
   'status.get': read('status', 'Show what is stuck, failing, or about to'),

@@ -13,10 +13,11 @@ export interface CustomerRow {
   readonly frozen_at: Date | null;
   /** Deletion has begun: sign-in is refused. */
   readonly deleting_at: Date | null;
+  readonly created_at: Date;
 }
 
 const COLUMNS = `id, public_no, email, email_key, email_confirmed_at, password_hash, recovery_digest,
-  openpgp_fingerprint, frozen_at, deleting_at`;
+  openpgp_fingerprint, frozen_at, deleting_at, created_at`;
 
 /** Creates the customer with a balance of 0. Returns false when the email address already has an account. */
 export async function insertCustomer(

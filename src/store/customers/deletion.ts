@@ -85,12 +85,13 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes SSH keys, alerts, saved filters, kept orders, tickets, notes, tags, and unused groups. */
+/** Deletes SSH keys, alerts, filters, orders, uses of coupons, tickets, notes, tags, and unused groups. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run('delete from alerts where customer_id = $1', [customerId]);
   await tx.run('delete from saved_filters where customer_id = $1', [customerId]);
   await tx.run('delete from order_drafts where customer_id = $1', [customerId]);
+  await tx.run('delete from coupon_redemptions where customer_id = $1', [customerId]);
   await tx.run('delete from tickets where customer_id = $1', [customerId]);
   await tx.run('delete from customer_notes where customer_id = $1', [customerId]);
   await tx.run('delete from customer_tags where customer_id = $1', [customerId]);

@@ -76,8 +76,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'server_operations',
     ids: { server_id: 'server' },
     rows: `select o.server_id, o.kind, o.step, o.created_at from operations o
-             join servers s on s.id = o.server_id
-            where s.customer_id = $1 order by o.created_at`,
+             join servers s on s.id = o.server_id where s.customer_id = $1 order by o.created_at`,
   },
   {
     name: 'actions',
@@ -225,6 +224,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     name: 'saved_filters',
     ids: { id: 'savedFilter' },
     rows: 'select id, name, query, created_at from saved_filters where customer_id = $1 order by name',
+  },
+  {
+    name: 'coupons',
+    ids: {},
+    rows: `select code, amount_cents, redeemed_at from coupon_redemptions join coupons on id = coupon_id
+            where customer_id = $1 order by redeemed_at, code`,
   },
   {
     name: 'tickets',

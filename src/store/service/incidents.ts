@@ -70,6 +70,24 @@ export async function listIncidents(
   );
 }
 
+/** Lists those that are not over first, and then by start, newest first. `after` is the last one listed. */
+export async function listIncidentsOpenFirst(
+  tx: Sql,
+  query: { readonly now: Date; readonly onlyOpen: boolean; readonly after: string | null; limit: number },
+): Promise<IncidentRow[]> {
+  return await tx.rows<IncidentRow>(
+    `with known as (
+       select ${INCIDENT}, resolved_at is null and (ends_at is null or ends_at > $1) as open from incidents
+     )
+     select ${INCIDENT} from known
+      where (open or not $2)
+        and ($3::uuid is null
+          or (open, starts_at, id) < (select open, starts_at, id from known where id = $3))
+      order by open desc, starts_at desc, id desc limit $4`,
+    [query.now, query.onlyOpen, query.after, query.limit],
+  );
+}
+
 /** Lists the updates of these incidents, newest first. */
 export async function listIncidentUpdates(tx: Sql, ids: readonly string[]): Promise<IncidentUpdateRow[]> {
   return await tx.rows<IncidentUpdateRow>(

@@ -109,9 +109,17 @@ describe('deleting an account', () => {
        values (gen_random_uuid(), $1, 'sealed', '2026-01-02', '2026-01-09')`,
       [customerId],
     );
+    await world.opened.db.run(
+      `with coupon as (
+         insert into coupons (id, code, amount_cents, max_uses, uses, note, created_at)
+         values (gen_random_uuid(), 'SPRING', 500, 10, 1, '', '2026-01-02') returning id)
+       insert into coupon_redemptions (coupon_id, customer_id, redeemed_at)
+       select id, $1, '2026-01-02' from coupon`,
+      [customerId],
+    );
     const before = await tablesOf(customerId);
     const personal = ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets', 'passkeys'];
-    for (const table of [...personal, 'saved_filters', 'order_drafts'])
+    for (const table of [...personal, 'saved_filters', 'order_drafts', 'coupon_redemptions'])
       assert.ok(before.includes(table), table);
 
     const file = join(folder, 'customer.json');

@@ -31,6 +31,13 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
+    const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
+    await world.api(owner.token, 'POST', '/coupons', coupon);
+    await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });
+    const window = { operation: 'images.delete', minutes: 60, message: 'New disks', reason: 'a test' };
+    await world.api(owner.token, 'POST', '/maintenance', window);
+    const policy = { operation: 'volumes.create', region: 'par', order: 'Order 17', reason: 'a test' };
+    await world.api(owner.token, 'POST', '/policies', policy);
     const account = `/customers/${customer.email}`;
     await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
     await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
+import { createCoupon } from '../../../src/domain/billing/coupons/manage.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 import { STEP_MS, totpAt } from '../../support/totp.ts';
@@ -73,6 +74,17 @@ export const ACCOUNT_CLICKS: readonly Click[] = [
     form: ['/billing/topups/{id}', 'cancel'],
     once: 'topup.cancel',
     at: ({ topups }) => `/billing/topups/${topups.waiting}`,
+  },
+  {
+    form: ['/billing', 'redeem'],
+    once: 'coupon.redeem',
+    who: 'fresh',
+    fields: async ({ world }) => {
+      const code = `C-${crypto.randomUUID().slice(0, 8)}`;
+      const order = { coupon_code: code, amount_usd: '5.00', max_uses: 1 };
+      await createCoupon(world.opened.service, order);
+      return { code };
+    },
   },
   { form: ['/account', 'resend'], once: 'customer.resend_confirmation', who: 'fresh' },
   {

@@ -1,4 +1,5 @@
 /** Billing pages: the overview, the ledger, receipts, and statements. */
+import { type RedeemedCoupon, redeemCoupon } from '../../../domain/billing/coupons/redeem.ts';
 import {
   findServerNames,
   getBalance,
@@ -21,7 +22,7 @@ import { BILLING_PATHS, PANEL_PATHS } from '../../../spec/paths.ts';
 import { field } from '../../form.ts';
 import { hasContact } from '../assets.ts';
 import { readList } from '../list.ts';
-import { type PageContext, type PanelPage, page } from '../page-types.ts';
+import { customForm, type PageContext, type PanelPage, page } from '../page-types.ts';
 import { readKeptOrders } from '../servers/order-drafts.ts';
 
 const LEDGER_ROWS = 50;
@@ -48,6 +49,7 @@ async function showBilling(context: PageContext): Promise<View> {
     suspend_at: suspendAt && formatRfc3339(suspendAt),
     renewals: { days, ...renewals },
     orders,
+    forms: context.forms,
     invoices: items,
     next,
     first,
@@ -136,12 +138,21 @@ async function showStatement(context: PageContext): Promise<View> {
   });
 }
 
+const redeemForm = customForm<RedeemedCoupon>({
+  audit: 'coupon.redeem',
+  limitedBy: 'failures',
+  guess: { secret: 'coupon' },
+  run: async ({ edge, form, customer }) => redeemCoupon(edge.service, customer(), field(form, 'code')),
+  done: () => ({ to: PANEL_PATHS.billing, notice: 'coupon_redeemed' }),
+});
+
 export const BILLING_PAGES: readonly PanelPage[] = [
   {
     path: PANEL_PATHS.billing,
     access: 'customer',
     readOperations: ['balance.get', 'topups.list'],
     render: showBilling,
+    forms: { redeem: redeemForm },
   },
   { path: BILLING_PATHS.ledger, access: 'customer', readOperations: ['ledger.list'], render: showLedger },
   page({ path: `${BILLING_PATHS.receipts}/{id}`, access: 'customer', render: showReceipt }),
