@@ -4,7 +4,7 @@ import { type HttpWorld, startHttpWorld } from '../http/http-world.ts';
 import { PanelClient } from '../support/panel-client.ts';
 import { textOf } from '../support/panel-html.ts';
 
-const ALL_SECTIONS = 14;
+const ALL_SECTIONS = 15;
 
 describe('the frame of a page', () => {
   let world: HttpWorld;

@@ -75,8 +75,8 @@ export function shownValue<Item>(shown: Shown<Item>, item: Item): HtmlValue {
 }
 
 function meter<Item>({ name, text }: Shown<Item>, item: Item, percent: number): Html {
-  const words = text?.(item) ?? `${percent.toFixed(0)}%`;
-  return html`<progress max="100" value="${percent.toFixed(0)}" aria-label="${name}"></progress> ${words}`;
+  const words = text?.(item) ?? `${Math.round(percent)}%`;
+  return html`<progress max="100" value="${Math.round(percent)}" aria-label="${name}"></progress> ${words}`;
 }
 
 function formatValue<Item>(
