@@ -106,8 +106,12 @@ export const LIMITS = {
   ticketTextMaxChars: 8_000,
   /** Messages of one ticket, notes of staff included. */
   ticketMessagesMax: 100,
+  /** Messages that are kept for staff, so that a full ticket can be answered. */
+  ticketMessagesForStaff: 20,
   ticketFilesMax: 20,
   ticketFileMaxBytes: 1024 ** 2,
+  /** Of all files in the tickets of a customer. */
+  ticketFilesMaxBytes: 50 * 1024 ** 2,
   ticketFileNameMaxChars: 100,
   /** New tickets of a customer in 24 hours, and the customer's messages in all tickets. */
   ticketsPerDay: 20,

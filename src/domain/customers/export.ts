@@ -30,6 +30,8 @@ const EXPORT_MAX_MS = 600_000;
 export async function openExport(service: Deps, name: string): Promise<Readable> {
   const customerId = await recordExport(service, name);
   const stream = new PassThrough();
+  // It may fail before its reader listens.
+  stream.on('error', () => undefined);
   const reading = new AbortController();
   stream.once('close', () => reading.abort());
   const signal = AbortSignal.any([reading.signal, AbortSignal.timeout(EXPORT_MAX_MS)]);

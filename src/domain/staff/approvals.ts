@@ -38,8 +38,20 @@ const GUARDED: readonly StaffOperation[] = [
   'staff.disable',
 ];
 
-/** Their answer is data for the person who asked, who performs them once after the approval. */
-const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = ['customers.view', 'customers.export'];
+/** Their answer is for the person who asked, who performs them once after the approval, with the same input. */
+const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
+  'customers.view',
+  'customers.export',
+  'servers.rescue',
+  'servers.open_console',
+  'hosts.invite',
+  'staff.invite',
+];
+
+/** A rule of the one also applies to the other: both give money to a customer. */
+const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
+  'coupons.create': 'customers.credit',
+};
 
 export interface ApprovalView {
   readonly object: 'approval';
@@ -72,13 +84,20 @@ export async function holdForApproval(
   service: Deps,
   actor: StaffActor,
   act: StaffAct,
-  /** `amount`: US dollars as text, if the act has any. */
-  input: Pick<ApprovedAct, 'params' | 'body'> & { readonly amount: unknown },
+  input: Pick<ApprovedAct, 'body'> & {
+    /** With the id of the target in place of another name. Null: there is no such resource. */
+    readonly params: ApprovedAct['params'] | null;
+    /** US dollars as text, if the act has any. */
+    readonly amount: unknown;
+  },
 ): Promise<ApprovalView | null> {
   if (!(await mustWait(service.db, act.operation, input.amount))) return null;
-  if (PERFORMED_BY_REQUESTER.includes(act.operation) && act.target !== null) {
+  const { params } = input;
+  if (params === null) fail('not_found', {}, 'There is no such resource.');
+  if (PERFORMED_BY_REQUESTER.includes(act.operation)) {
     const { operation, target } = act;
-    const grant = { staffId: actor.staffId, operation, target, now: service.clock.now() };
+    const { body } = input;
+    const grant = { staffId: actor.staffId, operation, target, body, now: service.clock.now() };
     if (await useApproval(service.db, grant)) return null;
   }
   if ((await countOpenApprovals(service.db, actor.staffId)) >= STAFF_LIMITS.approvalsMax) {
@@ -91,7 +110,7 @@ export async function holdForApproval(
     staff_id: actor.staffId,
     operation: act.operation,
     target: act.target,
-    params: input.params,
+    params,
     body: input.body,
     reason: act.reason?.trim() ?? null,
     created_at: now,
@@ -103,7 +122,8 @@ export async function holdForApproval(
 async function mustWait(db: Sql, operation: StaffOperation, amount: unknown): Promise<boolean> {
   const rules = await listApprovalRules(db);
   if (rules.length === 0) return false;
-  const rule = rules.find((row) => row.operation === operation);
+  const ruleOf = (name: StaffOperation | undefined) => rules.find((row) => row.operation === name);
+  const rule = ruleOf(operation) ?? ruleOf(SAME_RULE[operation]);
   if (rule) {
     const cents = parseUnits(String(amount), 2);
     return rule.over_cents === null || cents === undefined || cents > rule.over_cents;

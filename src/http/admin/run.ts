@@ -76,6 +76,15 @@ async function findTarget(
   return id === undefined || kind === undefined ? null : await findNamed(service, kind, id);
 }
 
+function namesTarget({ path }: AdminRoute): boolean {
+  return path.includes('{id}') && TARGETS[path.split('/')[1] ?? ''] !== undefined;
+}
+
+/** An address may belong to another customer by the time of the approval. Null: there is no such resource. */
+function nameForGood(params: AdminInput['params'], target: string | null): AdminInput['params'] | null {
+  return target === null ? null : { ...params, id: target };
+}
+
 /** Fails like `performAct`, with `invalid_request`, or like the verb. */
 export async function runAdmin(
   edge: Pick<AdminEdge, 'service' | 'hosts' | 'carryOut' | 'attempts'>,
@@ -110,7 +119,8 @@ export async function runAdmin(
     route.checkHeld?.({ service, params, body: sent });
     const body: Readonly<Record<string, unknown>> = { ...sent };
     const amount = route.heldAmount?.(body) ?? body.amount_usd;
-    return await holdForApproval(service, actor, act, { params, body, amount });
+    const named = namesTarget(route) ? nameForGood(params, act.target) : params;
+    return await holdForApproval(service, actor, act, { params: named, body, amount });
   };
   const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
   return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());

@@ -17,8 +17,8 @@ export const COUPON_STATES = ['active', 'used_up', 'expired', 'ended'] as const;
 export type CouponState = (typeof COUPON_STATES)[number];
 
 export const COUPON_OPERATIONS = {
-  'coupons.list': read('coupons list', 'List coupons'),
-  'coupons.get': read('coupons show', 'Show a coupon, and who used it'),
+  'coupons.list': read('coupons list', 'List coupons', MONEY),
+  'coupons.get': read('coupons show', 'Show a coupon, and who used it', MONEY),
   'coupons.create': act('coupons create', 'Create a coupon', MONEY),
   'coupons.end': act('coupons end', 'End a coupon', MONEY),
 } as const;

@@ -8,6 +8,8 @@ export interface ExportSection {
   readonly ids: Readonly<Record<string, IdKind>>;
   /** Sealed columns to open, and the columns that take their place. The row has its `id`. */
   readonly opens?: Readonly<Record<string, readonly [as: string, at: SealedColumn, 'utf8' | 'base64']>>;
+  /** Rows to read at once, if they are large. */
+  readonly batch?: number;
   /** A query of the rows of the customer `$1`. */
   readonly rows: string;
 }

@@ -132,6 +132,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'ticket_files',
+    batch: SEALED.ticketFile.batch,
     ids: { id: 'ticketFile', message_id: 'ticketMessage' },
     opens: { content_sealed: ['content_base64', SEALED.ticketFile, 'base64'] },
     rows: `select f.id, f.message_id, f.name, f.type, f.size_bytes, f.content_sealed
@@ -180,10 +181,11 @@ export async function readSection(
      select to_jsonb(of_customer) as row from (${section.rows}) as of_customer`,
     [customerId],
   );
+  const { batch = BATCH_SIZE } = section;
   for (;;) {
-    const rows = await tx.rows<{ row: Record<string, unknown> }>(`fetch ${BATCH_SIZE} from export`);
+    const rows = await tx.rows<{ row: Record<string, unknown> }>(`fetch ${batch} from export`);
     for (const { row } of rows) await onRow(row);
-    if (rows.length < BATCH_SIZE) break;
+    if (rows.length < batch) break;
   }
   await tx.run('close export');
 }

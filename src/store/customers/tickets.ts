@@ -124,6 +124,16 @@ export async function listTicketFiles(sql: Sql, ticketId: string): Promise<Ticke
   );
 }
 
+export async function sumTicketFileBytes(sql: Sql, customerId: string): Promise<number> {
+  const row = await sql.row<{ bytes: bigint }>(
+    `select coalesce(sum(f.size_bytes), 0)::bigint as bytes
+       from tickets t join ticket_messages m on m.ticket_id = t.id join ticket_files f on f.message_id = m.id
+      where t.customer_id = $1`,
+    [customerId],
+  );
+  return Number(row?.bytes ?? 0n);
+}
+
 /** Finds a file of a ticket, with its content. */
 export async function findTicketFile(
   sql: Sql,

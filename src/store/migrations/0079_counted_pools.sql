@@ -1,6 +1,4 @@
 -- Staff see these counts on the first page: each is read from an index alone.
--- Partial, so that lists of one customer do not use it. Every number is above 0.
-create index servers_counted on servers (region_id, status) where public_no > 0;
 create index customers_frozen on customers (id) where frozen_at is not null;
 create index ipv4_assigned on ipv4_addresses (region_id) where server_id is not null;
 create index ipv6_assigned on ipv6_prefixes (region_id) where server_id is not null;

@@ -90,7 +90,7 @@ const CONDITIONS = {
 
 /**
  * Lists servers newest first: ids begin with the time. Only the given conditions are in the SQL, so it plans
- * well.
+ * well. Every number is above 0: the condition of the indexes for staff.
  */
 export async function listOperatorServers(
   tx: Sql,
@@ -98,7 +98,7 @@ export async function listOperatorServers(
   limit: number,
 ): Promise<OperatorServerRow[]> {
   return await tx.rows<OperatorServerRow>(
-    `select ${COLUMNS} from ${FROM} where ${conditionsFor(filter, CONDITIONS)}
+    `select ${COLUMNS} from ${FROM} where s.public_no > 0 and ${conditionsFor(filter, CONDITIONS)}
       order by s.id desc limit $limit`,
     { ...filter, ...filter.named, limit },
   );

@@ -132,14 +132,18 @@ export async function useApproval(
   act: {
     readonly staffId: string;
     readonly operation: string;
-    readonly target: string;
+    readonly target: string | null;
+    /** The same, except for the reason. */
+    readonly body: object;
     readonly now: Date;
   },
 ): Promise<boolean> {
   const used = await tx.run(
     `update approval_requests set state = 'done'
       where id = (select id from approval_requests
-                   where staff_id = $staffId and operation = $operation and target = $target
+                   where staff_id = $staffId and operation = $operation
+                     and target is not distinct from $target
+                     and body - 'reason' = $body::jsonb - 'reason'
                      and state = 'approved' and expires_at > $now
                    order by id limit 1 for update skip locked)`,
     act,

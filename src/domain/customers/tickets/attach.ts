@@ -4,7 +4,12 @@ import { newId } from '../../../kernel/ids.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import type { Ticket, TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { SEALED } from '../../../spec/sealed.ts';
-import { insertTicketFile, listTicketFiles, setTicketStatus } from '../../../store/customers/tickets.ts';
+import {
+  insertTicketFile,
+  listTicketFiles,
+  setTicketStatus,
+  sumTicketFileBytes,
+} from '../../../store/customers/tickets.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { changeTicket, requireWritingLimit } from './change.ts';
 import { addMessage } from './text.ts';
@@ -37,6 +42,11 @@ export async function attachToTicket(
     const limit = LIMITS.ticketFilesMax;
     if ((await listTicketFiles(tx, row.id)).length >= limit) {
       fail('limit_reached', { limit }, `A ticket can have ${limit} files. Open a new one.`);
+    }
+    const maxBytes = LIMITS.ticketFilesMaxBytes;
+    if ((await sumTicketFileBytes(tx, row.customer_id)) + content.length > maxBytes) {
+      const mib = maxBytes / 1024 ** 2;
+      fail('limit_reached', { limit: maxBytes }, `The files of your tickets can have ${mib} MiB in total.`);
     }
     const text = `Attached ${name}.`;
     const message = { ticket_id: row.id, author: 'customer', staff_id: null, text } as const;

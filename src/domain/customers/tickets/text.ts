@@ -33,7 +33,8 @@ export async function addMessage(
   message: Pick<TicketMessageRow, 'ticket_id' | 'author' | 'staff_id'> & { readonly text: string },
   now: Date,
 ): Promise<string> {
-  const limit = LIMITS.ticketMessagesMax;
+  const kept = message.author === 'customer' ? LIMITS.ticketMessagesForStaff : 0;
+  const limit = LIMITS.ticketMessagesMax - kept;
   if ((await countTicketMessages(tx, message.ticket_id, limit)) >= limit) {
     fail('limit_reached', { limit }, `A ticket can have ${limit} messages. Open a new one.`);
   }

@@ -6,11 +6,24 @@ import {
   removeApprovalRule,
   setApprovalRule,
 } from '../../../domain/staff/approval-rules.ts';
-import { approve, listApprovals, readApproval, refuseApproval } from '../../../domain/staff/approvals.ts';
+import {
+  type ApprovalView,
+  approve,
+  listApprovals,
+  readApproval,
+  refuseApproval,
+} from '../../../domain/staff/approvals.ts';
+import type { StaffActor } from '../../../domain/staff/context.ts';
 import { requireStaffCode } from '../../../domain/staff/sign-in.ts';
+import { mayPerform, type StaffOperation } from '../../../spec/staff/operations.ts';
 import { APPROVAL_STATES } from '../../../spec/staff/roles.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
+
+/** The input is for those who may perform the operation: it can name a coupon, or an IP address. */
+function shownTo({ role }: StaffActor, approval: ApprovalView): ApprovalView {
+  return mayPerform(role, approval.operation as StaffOperation) ? approval : { ...approval, details: {} };
+}
 
 const REQUEST_ROUTES: readonly AdminRoute[] = [
   adminRoute({
@@ -25,16 +38,19 @@ const REQUEST_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    run: async ({ service, query: { limit, ...query } }) => {
+    run: async ({ service, actor, query: { limit, ...query } }) => {
       const found = await listApprovals(service, { ...given(query), limit: pageSize(limit) });
-      return listOf(found.approvals, found.hasMore);
+      return listOf(
+        found.approvals.map((row) => shownTo(actor, row)),
+        found.hasMore,
+      );
     },
   }),
   adminRoute({
     id: 'approvals.get',
     method: 'GET',
     path: '/approvals/{id}',
-    run: ({ service, params }) => readApproval(service, params.id),
+    run: async ({ service, actor, params }) => shownTo(actor, await readApproval(service, params.id)),
   }),
   adminRoute({
     id: 'approvals.approve',

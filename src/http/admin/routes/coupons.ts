@@ -80,6 +80,7 @@ export const COUPON_ROUTES: readonly AdminRoute[] = [
     body: COUPON,
     checkHeld: ({ service, body }) => checkCoupon(service, body),
     heldAmount: couponCost,
+    unlogged: ['coupon_code'],
     run: async ({ service, body }) => await createCoupon(service, body),
   }),
   adminRoute({

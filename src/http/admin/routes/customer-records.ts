@@ -39,6 +39,7 @@ export const CUSTOMER_RECORD_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
+    unlogged: ['text'],
     run: async ({ service, actor, params, body }) => {
       const id = await addNote(service, params.id, { text: body.text, staffId: actor.staffId });
       return { object: 'customer_note', id };

@@ -175,8 +175,8 @@ export class QuotesWorld {
     for (const table of ['ipv4_addresses', 'ipv6_prefixes'])
       await db.run(`update ${table} set server_id = null, free_from = '2020-01-01'`);
     await db.run('update hosts set used_ram_mb = 0, used_disk_gb = 0');
-    for (const table of ['operations', 'actions', 'tasks', 'price_changes', 'servers'])
-      await db.run(`delete from ${table}`);
+    const tables = ['operations', 'actions', 'tasks', 'price_changes', 'address_assignments', 'servers'];
+    for (const table of tables) await db.run(`delete from ${table}`);
     await db.run('update balances set servers = 0, moved = false, debited = false');
   }
 }
