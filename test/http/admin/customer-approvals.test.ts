@@ -74,6 +74,31 @@ describe('acts on a customer that wait for a second person', () => {
     assert.equal((await api.get('/audit/events?action=customer.export')).body.data.length, 1);
   });
 
+  it('names the account by id, and refuses one that does not exist', async () => {
+    const { body } = await world.api(asks.token, 'GET', path);
+    const id = await ask('debit', { amount_usd: '1.00', description: 'A correction', reason });
+    const row = await world.opened.db.row<{ params: object }>(
+      'select params from approval_requests order by id desc limit 1',
+    );
+    assert.deepEqual(row?.params, { id: body.id });
+    await world.api(asks.token, 'POST', `/approvals/${id}/refuse`);
+    const nobody = '/customers/nobody@example.org/debit';
+    const order = { amount_usd: '1.00', description: 'A correction', reason };
+    assert.equal((await world.api(asks.token, 'POST', nobody, order)).status, 404);
+  });
+
+  it('lets the person who asked read the code of an invitation, with the same input only', async () => {
+    const invite = (name: string) =>
+      world.api(asks.token, 'POST', '/staff', { email: 'new@host.example', name, role: 'support' });
+    const held = await invite('New');
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    await approve(held.body.id as string, 'approved');
+    assert.equal((await invite('Another')).status, 202);
+    const invited = await invite('New');
+    assert.equal(invited.status, 201, JSON.stringify(invited.body));
+    assert.match(String(invited.body.invitation_code), /\S{10,}/);
+  });
+
   it('forgets an approval that no one used in three days', async () => {
     const id = await ask('export', { reason });
     await approve(id, 'approved');
