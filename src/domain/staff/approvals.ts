@@ -38,7 +38,7 @@ const GUARDED: readonly StaffOperation[] = [
   'staff.disable',
 ];
 
-/** Their answer is for the person who asked, who performs them once after the approval, with the same input. */
+/** Their answer is for the person who asked, who performs them once after the approval, with equal input. */
 const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
   'customers.view',
   'customers.export',

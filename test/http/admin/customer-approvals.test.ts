@@ -74,7 +74,7 @@ describe('acts on a customer that wait for a second person', () => {
     assert.equal((await api.get('/audit/events?action=customer.export')).body.data.length, 1);
   });
 
-  it('names the account by id, and refuses one that does not exist', async () => {
+  it('names the account by id, and refuses an unknown account', async () => {
     const { body } = await world.api(asks.token, 'GET', path);
     const id = await ask('debit', { amount_usd: '1.00', description: 'A correction', reason });
     const row = await world.opened.db.row<{ params: object }>(
@@ -82,9 +82,9 @@ describe('acts on a customer that wait for a second person', () => {
     );
     assert.deepEqual(row?.params, { id: body.id });
     await world.api(asks.token, 'POST', `/approvals/${id}/refuse`);
-    const nobody = '/customers/nobody@example.org/debit';
+    const unknown = '/customers/unknown@example.org/debit';
     const order = { amount_usd: '1.00', description: 'A correction', reason };
-    assert.equal((await world.api(asks.token, 'POST', nobody, order)).status, 404);
+    assert.equal((await world.api(asks.token, 'POST', unknown, order)).status, 404);
   });
 
   it('lets the person who asked read the code of an invitation, with the same input only', async () => {
