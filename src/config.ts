@@ -112,6 +112,7 @@ function settingText(name: SettingName, raw: RawSettings, mode: 'sandbox' | 'liv
 const SETTING_PAIRS = [
   ['SKERRY_SMTP_URL', 'SKERRY_MAIL_FROM'],
   ['SKERRY_DNS_URL', 'SKERRY_DNS_KEY'],
+  ['SKERRY_TICKET_ADDRESS', 'SKERRY_TICKET_AUTHSERV'],
 ] as const;
 
 const SETTING_ALTERNATIVES = [
@@ -144,7 +145,8 @@ function validateCombinations(config: Config): void {
         'address, and SKERRY_ADMIN_BASE_URL to the URL of a proxy or an onion service',
     );
   }
-  if (config.SKERRY_ADMIN_PORT !== null && config.SKERRY_ADMIN_PORT !== 0) requirePortOfItsOwn(config);
+  requirePortOfItsOwn(config, 'SKERRY_ADMIN_PORT', CUSTOMERS_PORTS);
+  validateLmtp(config);
   if (config.SKERRY_MODE === 'live') {
     if (config.SKERRY_SMTP_URL !== null && config.SKERRY_BASE_URL === null) {
       throw new ConfigError(
@@ -168,11 +170,33 @@ function validateCombinations(config: Config): void {
   }
 }
 
-function requirePortOfItsOwn(config: Config): void {
-  for (const name of ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const) {
-    if (config.SKERRY_ADMIN_PORT !== config[name]) continue;
-    throw new ConfigError(`SKERRY_ADMIN_PORT: customers use this port (${name}); set another one`);
+const CUSTOMERS_PORTS = ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const;
+
+function requirePortOfItsOwn(
+  config: Config,
+  wanted: 'SKERRY_ADMIN_PORT' | 'SKERRY_LMTP_PORT',
+  others: readonly ('SKERRY_PORT' | 'SKERRY_ONION_PORT' | 'SKERRY_ADMIN_PORT')[],
+): void {
+  if (config[wanted] === null || config[wanted] === 0) return;
+  for (const name of others) {
+    if (config[wanted] !== config[name]) continue;
+    const user = name === 'SKERRY_ADMIN_PORT' ? 'the console uses' : 'customers use';
+    throw new ConfigError(`${wanted}: ${user} this port (${name}); set another one`);
   }
+}
+
+function validateLmtp(config: Config): void {
+  if (config.SKERRY_LMTP_PORT === null) return;
+  if (config.SKERRY_TICKET_ADDRESS === null) {
+    throw new ConfigError('SKERRY_TICKET_ADDRESS: required with SKERRY_LMTP_PORT; set it, or unset the port');
+  }
+  if (!isPrivateHost(config.SKERRY_LMTP_HOST)) {
+    throw new ConfigError(
+      'SKERRY_LMTP_HOST: anyone who reaches this port can claim any sender; set it to 127.0.0.1 or a private ' +
+        'address that only your mail server reaches',
+    );
+  }
+  requirePortOfItsOwn(config, 'SKERRY_LMTP_PORT', [...CUSTOMERS_PORTS, 'SKERRY_ADMIN_PORT']);
 }
 
 function isLoopback(host: string): boolean {

@@ -4,8 +4,9 @@ import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
 import { compareMarks } from '../domain/topups/recovery.ts';
+import type { LmtpListener } from '../drivers/mail/lmtp.ts';
 import { RequestMetrics } from '../http/metrics/requests.ts';
-import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
+import type { OnionListener } from '../http/onion-listener.ts';
 import { buildHttpServer } from '../http/server.ts';
 import type { HttpSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
@@ -23,6 +24,7 @@ import { quotesJob } from '../workers/quotes.ts';
 import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { type AdminListener, listenForStaff } from './admin.ts';
 import { createWebhookSender } from './drivers.ts';
+import { listenForMail, listenForTor } from './listeners.ts';
 import { createSandboxControl } from './sandbox.ts';
 import { type OpenedService, openService } from './service.ts';
 import { readSite } from './site.ts';
@@ -50,6 +52,8 @@ export interface RunningService {
   readonly url: string | null;
   /** The URL of the operator's console, or null if it has no port. */
   readonly consoleUrl: string | null;
+  /** The port for mail to tickets, or null. */
+  readonly lmtpPort: number | null;
   /** Stops listening, finishes requests, lets workers finish their step, and closes the database. */
   stop(): Promise<void>;
 }
@@ -103,6 +107,7 @@ export async function startService(
   const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site, requests });
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
+  let lmtp: LmtpListener | null = null;
   const stop = async () => {
     const drainTimer = setTimeout(() => {
       http.server.closeAllConnections();
@@ -114,7 +119,7 @@ export async function startService(
     // Stop the runner first, so that a request that waits for work to settle gets its response.
     const runnerStopped = runner.stop();
     onion?.close();
-    await Promise.all([http.close(), admin?.close()]);
+    await Promise.all([http.close(), admin?.close(), lmtp?.close()]);
     onion?.endAll();
     clearInterval(sweep);
     await runnerStopped;
@@ -129,11 +134,12 @@ export async function startService(
     if (roles.has('api') && config.SKERRY_GEO_FILE !== null) await requireGeoDatabase(opened);
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.setListenUrl(url);
-    if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort });
+    if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort, backlog: BACKLOG });
     if (url !== null) admin = await listenForStaff(config, opened, { sharedPort, site, requests });
+    if (url !== null) lmtp = await listenForMail(config, opened, sharedPort);
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) preloadGeoDatabase(opened);
-    return { opened, http, runner, url, consoleUrl: admin?.url ?? null, stop };
+    return { opened, http, runner, url, consoleUrl: admin?.url ?? null, lmtpPort: lmtp?.port ?? null, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -243,25 +249,6 @@ async function listen(config: Config, http: FastifyInstance, sharedPort: boolean
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : config.SKERRY_PORT;
   return baseUrl({ ...config, SKERRY_BASE_URL: null }, port);
-}
-
-/** Opens the port of the onion service, if it is set. */
-async function listenForTor(
-  config: Config,
-  http: FastifyInstance,
-  { opened, sharedPort }: { readonly opened: OpenedService; readonly sharedPort: boolean },
-): Promise<OnionListener | null> {
-  const { SKERRY_ONION_HOST: host, SKERRY_ONION_PORT: port } = config;
-  if (port === null) return null;
-  try {
-    return await listenForOnion(http.server, opened.log, {
-      ...{ host, port, backlog: BACKLOG, reusePort: sharedPort },
-    });
-  } catch (error) {
-    const known = toListenError({ ...config, SKERRY_HOST: host, SKERRY_PORT: port }, error);
-    if (!(known instanceof OperatorError)) throw known;
-    throw new OperatorError(known.message.replace(/^SKERRY_/, 'SKERRY_ONION_'));
-  }
 }
 
 /** Fails on an unreadable file: a typing error must not disable the operator's blocks by country. */

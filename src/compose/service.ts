@@ -11,6 +11,7 @@ import { logFault } from '../kernel/faults/fault-log.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
+import { parseSender } from '../kernel/settings/smtp-url.ts';
 import type { Fleet } from '../ports/backends.ts';
 import { openPipelined, type PipelinedReads } from '../store/connections/pipelined.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
@@ -154,8 +155,16 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
     throttleMbps: config.SKERRY_THROTTLE_MBPS,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
     auditHeadsFile: join(config.SKERRY_DATA_DIR, 'audit-heads.log'),
+    ...ticketMailSettings(config),
     quotas: parseQuotas(config.SKERRY_QUOTAS),
   };
+}
+
+function ticketMailSettings(config: Config): Pick<Service['settings'], 'ticketMail'> {
+  const { SKERRY_TICKET_ADDRESS: address, SKERRY_TICKET_AUTHSERV: authServer } = config;
+  if (address === null || authServer === null) return {};
+  const sender = parseSender(config.SKERRY_MAIL_FROM ?? '')?.address ?? null;
+  return { ticketMail: { address, authServer, sender } };
 }
 
 interface Environment {

@@ -64,8 +64,19 @@ export interface ServiceSettings {
   readonly webhookAllowLoopback: boolean;
   /** The file of the audit log's daily heads; absent: none are recorded. */
   readonly auditHeadsFile?: string;
+  /** Absent: tickets get no mail. */
+  readonly ticketMail?: TicketMailSettings;
   /** Limits per customer. */
   readonly quotas: Quotas;
+}
+
+export interface TicketMailSettings {
+  /** `support@host`; a ticket's own has a part behind a plus sign. */
+  readonly address: string;
+  /** How the operator's mail server calls itself in `Authentication-Results`. */
+  readonly authServer: string;
+  /** The sender of mail to customers; null if none is sent by SMTP. */
+  readonly sender: string | null;
 }
 
 /** The actor, for the audit log. System and operator actions have neither session nor token. */

@@ -62,6 +62,11 @@ export class KeyRing {
     return this.#newest;
   }
 
+  /** Newest first. */
+  get ids(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
   /** Encrypts the value of a row. Returns `keyId.2.base64url`. */
   seal(at: SealedColumn, row: string, plain: Uint8Array | string): string {
     const sealed = sealWith(this.#derive(this.#newest, at.purpose), plain, placeOf(at, row));

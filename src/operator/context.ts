@@ -5,6 +5,7 @@ import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
+import type { ParseMail } from '../ports/incoming-mail.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
@@ -33,6 +34,8 @@ export interface OpenService {
   readonly endSimulatedHost?: (name: string) => Promise<void>;
   /** Absent where no machine can join. */
   readonly inviter?: HostInviter;
+  /** Absent where no mail is received. */
+  readonly parseMail?: ParseMail;
   /** Null in a sandbox. */
   readonly coins: CoinContext | null;
 }
@@ -61,5 +64,11 @@ export interface OperatorContext {
   readonly terminal: Output;
 }
 
-/** The command ran and reported a problem: the exit code is 1 and no further message is needed. */
-export class ProblemsFound extends Error {}
+/** The command ran and reported a problem: no further message is needed. */
+export class ProblemsFound extends Error {
+  readonly exitCode: number;
+  constructor(exitCode = 1) {
+    super();
+    this.exitCode = exitCode;
+  }
+}

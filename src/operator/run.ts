@@ -1,4 +1,7 @@
-/** Runs one operator command. Exit codes: 0 success, 1 failure or a reported problem, 2 incorrect usage. */
+/**
+ * Runs one operator command. Exit codes: 0 success, 1 failure or a reported problem, 2 incorrect usage.
+ * `tickets receive` has those of mail servers.
+ */
 import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError, Option } from 'commander';
@@ -88,7 +91,7 @@ export async function runOperator(
   } catch (error) {
     if (error instanceof ProblemsFound) {
       output.end();
-      return 1;
+      return error.exitCode;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.err(`skerryd: ${formatError(error)}`);

@@ -9,6 +9,14 @@ export interface OutgoingMail {
   /** Plain text, lines ending in `\n`; or, when encrypted, an armored OpenPGP message around a MIME part. */
   readonly text: string;
   readonly encrypted: boolean;
+  /** Where replies go, and the conversation that it belongs to. */
+  readonly thread?: MailThread;
+}
+
+export interface MailThread {
+  readonly replyTo: string;
+  /** Message-IDs with their brackets, oldest first. The first one stands for the conversation. */
+  readonly references: readonly string[];
 }
 
 /**

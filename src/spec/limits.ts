@@ -118,6 +118,13 @@ export const LIMITS = {
   ticketMessagesPerDay: 200,
   /** After a ticket was closed, or answered for the last time. */
   ticketRetentionDays: 365,
+  /** Of a mail to tickets, with its files in their encoding. */
+  ticketMailMaxBytes: 10 * 1024 ** 2,
+  ticketMailRecipientsMax: 20,
+  /** Connections of mail servers at a time, in each process. */
+  ticketMailConnectionsMax: 8,
+  /** Longer than mail servers try to deliver a mail. */
+  ticketMailRetentionDays: 14,
   cannedAnswersMax: 100,
   auditRetentionDays: 90,
   /**

@@ -111,6 +111,8 @@ export interface MailData {
     readonly subject: string;
     readonly text: string;
     readonly isClosed: boolean;
+    /** The Message-ID of the customer's last mail in the ticket; absent if there is none. */
+    readonly lastMail?: string;
   };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {

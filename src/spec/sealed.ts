@@ -76,6 +76,13 @@ export const SEALED = {
     lasting: true,
     batch: 5,
   },
+  ticketMail: {
+    purpose: 'ticket mail id',
+    table: 'tickets',
+    column: 'mail_id_sealed',
+    row: 'id',
+    lasting: true,
+  },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },
   orderDraft: { purpose: 'order draft', table: 'order_drafts', column: 'draft_sealed', row: 'id' },

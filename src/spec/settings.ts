@@ -131,6 +131,20 @@ export const SETTINGS = {
     null,
     'sender of mail: Skerry <no-reply@skerry.example>; required with SKERRY_SMTP_URL',
   ),
+  SKERRY_TICKET_ADDRESS: text(
+    null,
+    'address for tickets by mail, such as support@skerry.example, whose mail and that of support+…@ your ' +
+      'mail server hands to Skerry; unset: customers write in the panel and with the API',
+  ),
+  SKERRY_TICKET_AUTHSERV: text(
+    null,
+    'name that your mail server writes first in Authentication-Results; required with SKERRY_TICKET_ADDRESS',
+  ),
+  SKERRY_LMTP_PORT: port(
+    null,
+    'port for mail to that address, from your mail server by LMTP; 0: any free port; unset: none',
+  ),
+  SKERRY_LMTP_HOST: text('127.0.0.1', 'address of that port: this machine, or private'),
   SKERRY_QUOTAS: text(
     '',
     'limits per customer that differ from the defaults (docs/operators/configure.md): ' +

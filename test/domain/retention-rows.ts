@@ -189,14 +189,8 @@ export async function openRetentionRows(world: TestService) {
     fiveMinuteMetrics: { insert: points(300), keptMs: 53 * HOUR_MS, goneMs: 53 * HOUR_MS + 1 },
     mails: keptForDays(30, (at) =>
       insert('mails', {
-        ...{
-          id: newId(at),
-          customer_id: customerId,
-          kind: 'low_balance',
-          cause: newId(at),
-          status: 'sent',
-        },
-        created_at: at,
+        ...{ id: newId(at), customer_id: customerId, kind: 'low_balance', cause: newId(at) },
+        ...{ status: 'sent', created_at: at },
       }),
     ),
     availability: {
@@ -213,6 +207,7 @@ export async function openRetentionRows(world: TestService) {
         ...{ created_at: at, updated_at: at, closed_at: at },
       }),
     ),
+    ticketMails: keptForDays(14, (at) => insert('ticket_mails', { digest: digest(), received_at: at })),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     orderDrafts: untilExpiry((at) =>
       insert('order_drafts', {

@@ -66,6 +66,9 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'policy list',
 ];
 
+/** They act as the customer, whose audit log has them: see ticket-mail.test.ts. */
+export const COMMANDS_OF_CUSTOMERS: readonly string[] = ['tickets receive'];
+
 /** They are recorded in the staff log: see staff.test.ts. */
 export const COMMANDS_OF_THE_STAFF_LOG: readonly string[] = [
   'staff invite',

@@ -88,6 +88,7 @@ function withOpened(
   const entries = Object.entries(row).map(([name, value]) => {
     const [as, at, encoding] = opens[name] ?? [];
     if (!as || !at) return [name, value];
+    if (value === null) return [as, null];
     return [as, Buffer.from(keys.open(at, String(row.id), String(value))).toString(encoding)];
   });
   return Object.fromEntries(entries);

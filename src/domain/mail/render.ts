@@ -3,12 +3,13 @@
  * encrypted if the customer set a key.
  */
 
-import { formatId } from '../../kernel/ids.ts';
-import type { OutgoingMail } from '../../ports/mail.ts';
+import { formatId, parseId } from '../../kernel/ids.ts';
+import type { MailThread, OutgoingMail } from '../../ports/mail.ts';
 import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import type { MailRow } from '../../store/mails.ts';
 import type { Service } from '../context.ts';
+import { ticketAddress } from '../customers/tickets/mail/address.ts';
 import { parseMailData } from './enqueue.ts';
 import { encryptMail } from './openpgp.ts';
 import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
@@ -33,8 +34,11 @@ export async function composeMail(
   recipient: Recipient,
 ): Promise<OutgoingMail> {
   const opened = service.keys.open(SEALED.mail, mail.id, mail.data_sealed).toString();
-  const rendered = renderStored(mail.kind, opened, service.settings.baseUrl);
-  const head = { id: formatId('mail', mail.id), to: recipient.address };
+  const { baseUrl, ticketMail } = service.settings;
+  const repliesByMail = recipient.openPgpKey === null ? 'plain' : 'encrypted';
+  const rendered = renderStored(mail.kind, opened, { baseUrl, ...(ticketMail && { repliesByMail }) });
+  const thread = threadOf(service, mail.kind, opened);
+  const head = { id: formatId('mail', mail.id), to: recipient.address, ...(thread && { thread }) };
   if (recipient.openPgpKey === null) return { ...head, ...rendered, encrypted: false };
   const text = await encryptMail(rendered, recipient.openPgpKey);
   if (text === undefined) {
@@ -46,8 +50,23 @@ export async function composeMail(
   return { ...head, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
 }
 
-function renderStored<Kind extends MailKind>(kind: Kind, opened: string, baseUrl: string): RenderedMail {
-  return renderMail(kind, parseMailData(kind, opened), { baseUrl });
+function renderStored<Kind extends MailKind>(kind: Kind, opened: string, panel: MailPanel): RenderedMail {
+  return renderMail(kind, parseMailData(kind, opened), panel);
+}
+
+/** The ticket that a mail is about gets the replies; undefined if tickets get no mail. */
+function threadOf(
+  service: Pick<Service, 'keys' | 'settings'>,
+  kind: MailKind,
+  opened: string,
+): MailThread | undefined {
+  if (kind !== 'ticket_answered') return undefined;
+  const { ticket, lastMail } = parseMailData(kind, opened);
+  const id = parseId('ticket', ticket);
+  const replyTo = id === undefined ? null : ticketAddress(service, id);
+  if (replyTo === null) return undefined;
+  const root = `<${ticket}${replyTo.slice(replyTo.lastIndexOf('@'))}>`;
+  return { replyTo, references: lastMail === undefined ? [root] : [root, lastMail] };
 }
 
 const TEMPLATES: MailTemplates = {

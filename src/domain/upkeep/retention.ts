@@ -60,6 +60,7 @@ export const RETENTION = {
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
   tickets: { purge: PURGES.tickets, keepMs: LIMITS.ticketRetentionDays * DAY_MS, batch: 100 },
+  ticketMails: { purge: PURGES.ticketMails, keepMs: LIMITS.ticketMailRetentionDays * DAY_MS, batch: BATCH },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },

@@ -22,6 +22,14 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
     // Keeps out-of-office replies and other automatic responses away.
     'auto-submitted': 'auto-generated',
   });
+  if (mail.thread) {
+    const { replyTo, references } = mail.thread;
+    root.setHeader({
+      'reply-to': { name: from.name, address: replyTo },
+      'in-reply-to': references.at(-1) ?? '',
+      references: references.join(' '),
+    });
+  }
   return await root.build();
 }
 

@@ -51,3 +51,12 @@ export function parseSender(text: string): Sender | undefined {
   if (!match || domain === undefined || address.length > 254) return undefined;
   return { name: match[1] ?? '', address, domain };
 }
+
+/** A ticket's address adds 45 characters to the local part, which may have 64. */
+const TICKET_LOCAL = /^[\w.-]{1,19}$/;
+
+/** Whether tickets can have this address: plus signs separate the ticket. */
+export function isTicketAddress(text: string): boolean {
+  const sender = parseSender(text);
+  return sender?.address === text && TICKET_LOCAL.test(text.slice(0, text.lastIndexOf('@')));
+}

@@ -19,7 +19,7 @@ import {
   validateFeedUrl,
 } from './lists.ts';
 import { colorProblem, footerTextProblem, pageUrlProblem, parseFooterLinks } from './site.ts';
-import { parseSender, parseSmtpUrl } from './smtp-url.ts';
+import { isTicketAddress, parseSender, parseSmtpUrl } from './smtp-url.ts';
 
 /** A setting is invalid. The message is one line that names the setting and the valid values. */
 export class ConfigError extends OperatorError {
@@ -86,6 +86,12 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
         'percent-encode % and @ in the user and password',
   SKERRY_MAIL_FROM: (text) =>
     parseSender(text) ? undefined : 'must be an email address, or Name <name@host.example>',
+  SKERRY_TICKET_ADDRESS: (text) =>
+    isTicketAddress(text)
+      ? undefined
+      : 'must be an address such as support@skerry.example, with at most 19 letters, digits, and ._- before @',
+  SKERRY_TICKET_AUTHSERV: (text) =>
+    /^[\w.-]{1,253}$/.test(text) ? undefined : 'must be one name, such as mail.skerry.example',
   SKERRY_CONTACT: (text) =>
     text.length <= CONTACT_MAX_CHARS && isPrintable(text)
       ? undefined

@@ -27,6 +27,8 @@ import type { Output } from '../format/output.ts';
 import { addList, formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
+import { addReceive } from './receive.ts';
+
 const LIMIT = 100;
 const ID = 'Id of the ticket, tkt_…';
 
@@ -35,6 +37,7 @@ export function addTickets(program: Command, context: OperatorContext): void {
   addQueries(tickets, context);
   addTexts(tickets, context);
   addChanges(tickets, context);
+  addReceive(tickets, context);
   addAnswers(program.command('canned-answers').description('Manage texts that staff send often'), context);
 }
 

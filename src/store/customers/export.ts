@@ -118,8 +118,11 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'tickets',
     ids: { id: 'ticket' },
-    opens: { subject_sealed: ['subject', SEALED.ticketSubject, 'utf8'] },
-    rows: `select id, subject_sealed, status, created_at, updated_at, closed_at from tickets
+    opens: {
+      subject_sealed: ['subject', SEALED.ticketSubject, 'utf8'],
+      mail_id_sealed: ['last_mail', SEALED.ticketMail, 'utf8'],
+    },
+    rows: `select id, subject_sealed, status, created_at, updated_at, closed_at, mail_id_sealed from tickets
             where customer_id = $1 order by created_at, id`,
   },
   {

@@ -14,6 +14,8 @@ export interface TicketRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly closed_at: Date | null;
+  /** The Message-ID of the customer's last mail in the ticket. */
+  readonly mail_id_sealed: string | null;
 }
 
 export interface TicketMessageRow {
@@ -36,7 +38,8 @@ export interface TicketFileRow {
   readonly size_bytes: number;
 }
 
-const COLUMNS = 'id, customer_id, subject_sealed, status, assignee_id, created_at, updated_at, closed_at';
+const COLUMNS = `id, customer_id, subject_sealed, status, assignee_id, created_at, updated_at, closed_at,
+  mail_id_sealed`;
 const MESSAGE_COLUMNS = 'id, ticket_id, author, staff_id, text_sealed, created_at';
 const FILE_COLUMNS = 'id, message_id, name, type, size_bytes';
 
@@ -98,6 +101,19 @@ export async function setTicketStatus(
       where id = $id`,
     ticket,
   );
+}
+
+export async function setTicketMail(tx: Sql, id: string, mailIdSealed: string): Promise<void> {
+  await tx.run('update tickets set mail_id_sealed = $2 where id = $1', [id, mailIdSealed]);
+}
+
+/** Returns false if the mail was received before. */
+export async function insertTicketMail(tx: Sql, digest: Buffer, now: Date): Promise<boolean> {
+  const inserted = await tx.run(
+    'insert into ticket_mails (digest, received_at) values ($1, $2) on conflict do nothing',
+    [digest, now],
+  );
+  return inserted === 1;
 }
 
 /** Oldest first; the limit of messages bounds their number. `withNotes`: also those among staff. */

@@ -90,6 +90,7 @@ export const PURGES = {
     // An answer that the customer leaves open counts like the end.
     where: `aged.status <> 'open'`,
   },
+  ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },

@@ -4,7 +4,7 @@ import type { TicketStatus } from '../../spec/schemas/ticket.ts';
 import type { TicketRow } from '../customers/tickets.ts';
 import { conditionsFor } from '../parameters.ts';
 
-export type StaffTicketRow = TicketRow & {
+export type StaffTicketRow = Omit<TicketRow, 'mail_id_sealed'> & {
   /** Email addresses. */
   readonly customer: string;
   readonly assignee: string | null;

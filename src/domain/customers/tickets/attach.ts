@@ -1,6 +1,7 @@
 /** Files of tickets: recognized by their content, bounded, and sealed. */
 import { fail } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
+import type { Sql } from '../../../kernel/sql.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import type { Ticket, TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { SEALED } from '../../../spec/sealed.ts';
@@ -9,6 +10,7 @@ import {
   listTicketFiles,
   setTicketStatus,
   sumTicketFileBytes,
+  type TicketRow,
 } from '../../../store/customers/tickets.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { changeTicket, requireWritingLimit } from './change.ts';
@@ -33,30 +35,67 @@ export async function attachToTicket(
   service: Service,
   actor: CustomerActor,
   shownId: string,
-  { name: wanted, content }: NewTicketFile,
+  sent: NewTicketFile,
 ): Promise<Ticket> {
-  const type = typeOf(content);
-  const name = cleanName(wanted, type);
+  const file = recognizeFile(sent);
   return await changeTicket(service, actor, { shownId, action: 'ticket.attach' }, async (tx, row, now) => {
     await requireWritingLimit(tx, row.customer_id, now);
-    const limit = LIMITS.ticketFilesMax;
-    if ((await listTicketFiles(tx, row.id)).length >= limit) {
+    const room = await readFileRoom(tx, row);
+    if (room.files <= 0) {
+      const limit = LIMITS.ticketFilesMax;
       fail('limit_reached', { limit }, `A ticket can have ${limit} files. Open a new one.`);
     }
-    const maxBytes = LIMITS.ticketFilesMaxBytes;
-    if ((await sumTicketFileBytes(tx, row.customer_id)) + content.length > maxBytes) {
+    if (file.content.length > room.bytes) {
+      const maxBytes = LIMITS.ticketFilesMaxBytes;
       const mib = maxBytes / 1024 ** 2;
       fail('limit_reached', { limit: maxBytes }, `The files of your tickets can have ${mib} MiB in total.`);
     }
-    const text = `Attached ${name}.`;
+    const text = `Attached ${file.name}.`;
     const message = { ticket_id: row.id, author: 'customer', staff_id: null, text } as const;
     const messageId = await addMessage(tx, service, message, now);
-    const id = newId(now);
-    await insertTicketFile(tx, {
-      ...{ id, message_id: messageId, name, type, size_bytes: content.length },
-      content_sealed: service.keys.seal(SEALED.ticketFile, id, content),
-    });
+    await storeFile(tx, service, { messageId, file }, now);
     await setTicketStatus(tx, { id: row.id, status: 'open', now });
+  });
+}
+
+export interface RecognizedFile extends NewTicketFile {
+  readonly type: TicketFileType;
+}
+
+/** The file with its type and a clean name. Fails with `invalid_value`. */
+export function recognizeFile({ name, content }: NewTicketFile): RecognizedFile {
+  const type = typeOf(content);
+  return { name: cleanName(name, type), type, content };
+}
+
+/** What a ticket can still have. */
+export interface FileRoom {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** The caller holds the locks of the customer and the ticket. */
+export async function readFileRoom(
+  tx: Sql,
+  { id, customer_id: customerId }: Pick<TicketRow, 'id' | 'customer_id'>,
+): Promise<FileRoom> {
+  return {
+    files: LIMITS.ticketFilesMax - (await listTicketFiles(tx, id)).length,
+    bytes: LIMITS.ticketFilesMaxBytes - (await sumTicketFileBytes(tx, customerId)),
+  };
+}
+
+export async function storeFile(
+  tx: Sql,
+  { keys }: Pick<Service, 'keys'>,
+  { messageId, file }: { readonly messageId: string; readonly file: RecognizedFile },
+  now: Date,
+): Promise<void> {
+  const id = newId(now);
+  const { name, type, content } = file;
+  await insertTicketFile(tx, {
+    ...{ id, message_id: messageId, name, type, size_bytes: content.length },
+    content_sealed: keys.seal(SEALED.ticketFile, id, content),
   });
 }
 

@@ -32,19 +32,30 @@ export async function createTicket(
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     await requireDailyLimits(tx, customerId, now);
-    const id = newId(now);
-    const row: TicketRow = {
-      ...{ id, customer_id: customerId, status: 'open', assignee_id: null },
-      subject_sealed: service.keys.seal(SEALED.ticketSubject, id, subject),
-      ...{ created_at: now, updated_at: now, closed_at: null },
-    };
-    await insertTicket(tx, row);
-    await addMessage(tx, service, { ticket_id: id, author: 'customer', staff_id: null, text }, now);
+    const row = await insertNewTicket(tx, service, { customerId, subject }, now);
+    await addMessage(tx, service, { ticket_id: row.id, author: 'customer', staff_id: null, text }, now);
     const ticket = await readTicket(service, tx, row);
     await recordAudit(tx, { actor, action: 'ticket.create', resource: ticket.id }, now);
     await actor.saveResponse?.(tx, ticket);
     return ticket;
   });
+}
+
+/** Inserts a ticket that has no message yet. The subject is clean and bounded. */
+export async function insertNewTicket(
+  tx: Sql,
+  { keys }: Pick<Service, 'keys'>,
+  { customerId, subject }: { readonly customerId: string; readonly subject: string },
+  now: Date,
+): Promise<TicketRow> {
+  const id = newId(now);
+  const row: TicketRow = {
+    ...{ id, customer_id: customerId, status: 'open', assignee_id: null },
+    subject_sealed: keys.seal(SEALED.ticketSubject, id, subject),
+    ...{ created_at: now, updated_at: now, closed_at: null, mail_id_sealed: null },
+  };
+  await insertTicket(tx, row);
+  return row;
 }
 
 /** Adds a message of the customer. A closed ticket opens again. Fails with `limit_reached`. */
@@ -93,7 +104,8 @@ export async function changeTicket(
   });
 }
 
-async function requireDailyLimits(tx: Sql, customerId: string, now: Date): Promise<void> {
+/** Locks the customer. Fails with `limit_reached`. */
+export async function requireDailyLimits(tx: Sql, customerId: string, now: Date): Promise<void> {
   (await lockCustomer(tx, customerId)) ?? fail('auth_required');
   const limit = LIMITS.ticketsPerDay;
   const since = new Date(now.getTime() - DAY_MS);

@@ -113,7 +113,9 @@ export async function answerTicket(
     const cause = await addMessage(tx, service, message, now);
     await setTicketStatus(tx, { id: row.id, status: close ? 'closed' : 'answered', now });
     const { subject } = toListedTicket(service, row);
-    const data = { ticket: shownId, subject, text, isClosed: close };
+    const lastMail =
+      row.mail_id_sealed && service.keys.open(SEALED.ticketMail, row.id, row.mail_id_sealed).toString();
+    const data = { ticket: shownId, subject, text, isClosed: close, ...(lastMail && { lastMail }) };
     const mail = { customerId: row.customer_id, kind: 'ticket_answered', cause, data } as const;
     await enqueueMail(tx, mail, now, service.keys);
   });

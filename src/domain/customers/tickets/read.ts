@@ -67,7 +67,7 @@ export function filesOf(files: readonly TicketFileRow[], messageId: string) {
   }));
 }
 
-export function toListedTicket({ keys }: Keys, row: TicketRow): ListedTicket {
+export function toListedTicket({ keys }: Keys, row: Omit<TicketRow, 'mail_id_sealed'>): ListedTicket {
   return {
     id: formatId('ticket', row.id),
     object: 'ticket',

@@ -78,16 +78,25 @@ export const ACCOUNT_MAILS = {
   ticket_answered(data, panel) {
     const subject = sanitizeLine(data.subject);
     return {
-      subject: `Answer to your ticket: ${subject}`,
+      // Mail programs keep a conversation together by its subject, too.
+      subject: panel.repliesByMail
+        ? `Re: ${subject.replace(/^(?:re: *)+/i, '')}`
+        : `Answer to your ticket: ${subject}`,
       paragraphs: [
         data.isClosed ? 'We answered your ticket, and closed it:' : 'We answered your ticket:',
         sanitizeText(data.text),
-        'Read the ticket, and reply:',
+        READ_TICKET[panel.repliesByMail ?? 'none'],
         panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
       ],
     };
   },
 } satisfies Partial<MailTemplates>;
+
+const READ_TICKET = {
+  none: 'Read the ticket, and reply:',
+  plain: 'Reply to this email, or read the ticket and reply there:',
+  encrypted: 'Read the ticket, and reply there. You can also reply to this email, but not encrypted:',
+};
 
 /** Replaces a mail that cannot be encrypted. Reveals nothing about its content. */
 export function keyUnusable(panel: MailPanel): MailContent {

@@ -13,6 +13,8 @@ export interface MailContent {
 /** The panel's base URL, for links. */
 export interface MailPanel {
   readonly baseUrl: string;
+  /** Whether tickets get mail, and whether this mail is encrypted, which a reply to it is not. */
+  readonly repliesByMail?: 'plain' | 'encrypted';
 }
 
 /** One template per kind of mail. */

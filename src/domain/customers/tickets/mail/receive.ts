@@ -1,0 +1,212 @@
+/**
+ * Receives mail as messages of tickets. A mail counts as the customer's if the operator's mail server found
+ * that it is from the domain of its sender, and that sender is the address of the account. To write in a
+ * ticket, it also has to go to the address that only answers in the ticket name (decision 49).
+ */
+import { hash } from 'node:crypto';
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { Failure } from '../../../../kernel/fail.ts';
+import { formatId } from '../../../../kernel/ids.ts';
+import { digest } from '../../../../kernel/secrets.ts';
+import type { Sql } from '../../../../kernel/sql.ts';
+import type { Delivery, IncomingMail, MailAnswer, ParseMail } from '../../../../ports/incoming-mail.ts';
+import { LIMITS } from '../../../../spec/limits.ts';
+import { SEALED } from '../../../../spec/sealed.ts';
+import {
+  type CustomerRow,
+  findCustomerByEmail,
+  lockCustomer,
+} from '../../../../store/customers/customers.ts';
+import {
+  findTicket,
+  insertTicketMail,
+  lockTicket,
+  setTicketMail,
+  setTicketStatus,
+  type TicketRow,
+} from '../../../../store/customers/tickets.ts';
+import type { Service } from '../../../context.ts';
+import { recordAudit, systemActor } from '../../../record.ts';
+import { findClosure, loadRules } from '../../../rules/rules.ts';
+import { parseEmail } from '../../email/email.ts';
+import { readFileRoom, storeFile } from '../attach.ts';
+import { insertNewTicket, requireDailyLimits, requireWritingLimit } from '../change.ts';
+import { addMessage } from '../text.ts';
+import { readRecipient, type TicketRecipient, ticketAddress } from './address.ts';
+import { isFromDomain } from './authentication.ts';
+import {
+  ACCEPTED,
+  dropAutomatic,
+  MailRefusal,
+  postpone,
+  refuse,
+  refuseEncrypted,
+  refuseWith,
+} from './refusals.ts';
+import { messageOf } from './text.ts';
+
+/** An answer for each recipient, in their order. Never rejects; the log names no one. */
+export async function receiveTicketMail(
+  service: Service,
+  parse: ParseMail,
+  delivery: Delivery,
+): Promise<MailAnswer[]> {
+  const answers = new Map<string, MailAnswer>();
+  const all = (answer: MailAnswer) => delivery.recipients.map((each) => answers.get(each) ?? answer);
+  try {
+    const mail = await readMail(service, parse, delivery);
+    const customer = await requireSender(service, mail);
+    // A mail to a ticket and to the address of new ones opens none.
+    const targets = delivery.recipients.map((address) => ({ address, to: readRecipient(service, address) }));
+    const isNew = ({ to }: (typeof targets)[number]) => to?.ticketId === null;
+    for (const target of [...targets.filter((each) => !isNew(each)), ...targets.filter(isNew)]) {
+      const isInTicket = [...answers.values()].includes(ACCEPTED);
+      const verb = () => store(service, mail, customer, target.to);
+      answers.set(target.address, isInTicket && isNew(target) ? ACCEPTED : await answerOf(service, verb));
+    }
+    return all(TRY_LATER);
+  } catch (error) {
+    return all(toAnswer(service, error));
+  }
+}
+
+async function answerOf(service: Service, verb: () => Promise<void>): Promise<MailAnswer> {
+  try {
+    await verb();
+    return ACCEPTED;
+  } catch (error) {
+    return toAnswer(service, error);
+  }
+}
+
+const TRY_LATER: MailAnswer = {
+  outcome: 'later',
+  status: '4.3.0',
+  text: 'We could not store the mail. Try again later.',
+};
+
+function toAnswer({ log }: Service, error: unknown): MailAnswer {
+  if (error instanceof MailRefusal) {
+    log.info({ outcome: error.answer.outcome, reason: error.reason }, 'mail to tickets was not stored');
+    return error.answer;
+  }
+  // Nothing of the mail is in the error that it logs.
+  log.error({ err: error }, 'storing a mail to tickets failed');
+  return TRY_LATER;
+}
+
+type ReadMail = IncomingMail & {
+  /** Of what tells this mail from others. */
+  readonly identity: string;
+  readonly messageId: string | null;
+};
+
+async function readMail(service: Service, parse: ParseMail, delivery: Delivery): Promise<ReadMail> {
+  const closed = findClosure(await loadRules(service), 'tickets.reply', service.clock.now());
+  if (closed) postpone('closed', '4.3.2', 'The service is closed for maintenance. Try again later.');
+  const { bytes, sender } = delivery;
+  if (bytes.length > LIMITS.ticketMailMaxBytes) {
+    const mib = Math.floor(LIMITS.ticketMailMaxBytes / 1024 ** 2);
+    refuseWith('too large', '5.3.4', `The mail is too large. Send at most ${mib} MiB.`);
+  }
+  const mail = await parse(bytes).catch(() =>
+    refuseWith('unreadable', '5.6.0', 'We cannot read this mail. Sign in and write in the panel.'),
+  );
+  dropAutomatic(mail, sender);
+  const [id] = headersOf(mail, 'message-id');
+  const messageId = id !== undefined && /^<[!-;=?-~]{3,250}>$/.test(id.trim()) ? id.trim() : null;
+  return { ...mail, messageId, identity: messageId ?? hash('sha256', bytes) };
+}
+
+function headersOf({ headers }: IncomingMail, name: string): string[] {
+  return headers.filter(({ key }) => key === name).map(({ value }) => value);
+}
+
+/** The account that the mail is from. */
+async function requireSender(service: Service, mail: IncomingMail): Promise<CustomerRow> {
+  const [address = '', ...others] = mail.from;
+  const email = others.length === 0 ? parseEmail(address) : undefined;
+  if (email === undefined) refuse('not one sender');
+  const [local = '', host = ''] = email.key.split('@');
+  const domain = domainToASCII(host);
+  const server = service.settings.ticketMail?.authServer ?? '';
+  const results = headersOf(mail, 'authentication-results');
+  if (domain === '' || !isFromDomain(results, server, domain)) refuse('not authenticated');
+  const customer =
+    (await findCustomerByEmail(service.db, email.key)) ??
+    (await findCustomerByEmail(service.db, `${local}@${domainToUnicode(domain)}`));
+  if (!customer || customer.deleting_at !== null) refuse('no account');
+  refuseEncrypted(mail);
+  return customer;
+}
+
+async function store(
+  service: Service,
+  mail: ReadMail,
+  customer: CustomerRow,
+  to: TicketRecipient | undefined,
+): Promise<void> {
+  if (to === undefined) refuse('no ticket');
+  // Another person may have signed up with the address of whoever writes: the ticket would be theirs.
+  if (to.ticketId === null && customer.email_confirmed_at === null) refuse('address not confirmed');
+  const customerId = customer.id;
+  await service.db.transaction(async (tx) => {
+    const now = service.clock.now();
+    // The account may have another address since.
+    const current = await lockCustomer(tx, customerId);
+    if (current?.email_key !== customer.email_key) refuse('no account');
+    const owned = to.ticketId === null ? null : await findTicket(tx, customerId, to.ticketId);
+    const ticket = owned ? await lockTicket(tx, owned.id) : null;
+    if (to.ticketId !== null && !ticket) refuse('no ticket');
+    const key = digest([customerId, ticket?.id ?? '', mail.identity].join('\n'));
+    // It was delivered before: the mail server did not get our answer.
+    if (!(await insertTicketMail(tx, key, now))) return;
+    if (ticket) await requireTime(() => requireWritingLimit(tx, customerId, now));
+    else await requireTime(() => requireDailyLimits(tx, customerId, now));
+    const subject = subjectOf(mail);
+    const row = ticket ?? (await insertNewTicket(tx, service, { customerId, subject }, now));
+    await addMail(tx, service, { mail, row }, now);
+    if (ticket) await setTicketStatus(tx, { id: row.id, status: 'open', now });
+    const actor = { ...systemActor(now), customerId };
+    const action = ticket ? 'ticket.reply' : 'ticket.create';
+    await recordAudit(tx, { actor, action, resource: formatId('ticket', row.id) }, now);
+  });
+}
+
+/** The limits of a day: the mail server tries again. */
+async function requireTime(check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (error instanceof Failure) postpone('too many messages', '4.7.1', error.message);
+    throw error;
+  }
+}
+
+function subjectOf({ subject }: IncomingMail): string {
+  const clean = subject.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return [...clean].slice(0, LIMITS.ticketSubjectMaxChars).join('').trim() || 'No subject';
+}
+
+/** Adds the message with its files. A ticket that is full gets no more. */
+async function addMail(
+  tx: Sql,
+  service: Service,
+  { mail, row }: { readonly mail: ReadMail; readonly row: TicketRow },
+  now: Date,
+): Promise<void> {
+  const { address, sender } = service.settings.ticketMail ?? {};
+  const addresses = [address, sender, ticketAddress(service, row.id)];
+  const ours = addresses.flatMap((each) => (each ? [each.toLowerCase()] : []));
+  const message = messageOf(mail, ours, await readFileRoom(tx, row));
+  if (message === null) refuseWith('empty', '5.6.0', 'The mail has no text and no files.');
+  const { text, files } = message;
+  const written = { ticket_id: row.id, author: 'customer', staff_id: null, text } as const;
+  const messageId = await addMessage(tx, service, written, now).catch((error: unknown) => {
+    if (error instanceof Failure) refuseWith('ticket full', '5.2.2', error.message);
+    throw error;
+  });
+  for (const file of files) await storeFile(tx, service, { messageId, file }, now);
+  if (mail.messageId === null) return;
+  await setTicketMail(tx, row.id, service.keys.seal(SEALED.ticketMail, row.id, mail.messageId));
+}

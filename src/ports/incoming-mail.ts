@@ -1,0 +1,40 @@
+/** Mail that a mail server hands over, and the answers it gets. */
+
+/** A mail as a parser reads it. Nothing in it is trusted: anyone can write any header. */
+export interface IncomingMail {
+  /** All headers, top first; names are in lowercase. */
+  readonly headers: readonly { readonly key: string; readonly value: string }[];
+  /** The addresses in all From headers. */
+  readonly from: readonly string[];
+  /** Decoded; may be empty. */
+  readonly subject: string;
+  /** The text for people, of HTML if there is no other; may be empty. */
+  readonly text: string;
+  readonly files: readonly IncomingFile[];
+}
+
+export interface IncomingFile {
+  /** As the sender calls it; may be empty. */
+  readonly name: string;
+  /** Claimed by the sender. */
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** Rejects if the bytes are no mail that it can read. */
+export type ParseMail = (bytes: Buffer) => Promise<IncomingMail>;
+
+export interface Delivery {
+  readonly bytes: Buffer;
+  /** Of the envelope; empty: the null sender. */
+  readonly sender: string;
+  /** Of the envelope. */
+  readonly recipients: readonly string[];
+}
+
+/** `later`: the mail server tries again. `status` is an enhanced status code (RFC 3463). ASCII only. */
+export interface MailAnswer {
+  readonly outcome: 'accepted' | 'later' | 'refused';
+  readonly status: string;
+  readonly text: string;
+}
