@@ -13,7 +13,7 @@ import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { requireSameMode } from './domain/database-identity.ts';
 import { compareMarks } from './domain/topups/recovery.ts';
-import { parseMail } from './drivers/mail/parse.ts';
+import { MAIL_PARSER } from './drivers/mail/parser.ts';
 import { createCarryOut } from './http/admin/approved.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
@@ -99,7 +99,7 @@ function createOperatorResources(): OperatorResources {
         carryOut: createCarryOut(service, { inviter, register, ...ending }),
         inviter,
         register,
-        parseMail,
+        mailParser: MAIL_PARSER,
         ...ending,
         coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
       };

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { readRecipient } from '../domain/customers/tickets/mail/address.ts';
 import { receiveTicketMail } from '../domain/customers/tickets/mail/receive.ts';
 import { type LmtpListener, listenForLmtp } from '../drivers/mail/lmtp.ts';
-import { parseMail } from '../drivers/mail/parse.ts';
+import { MAIL_PARSER } from '../drivers/mail/parser.ts';
 import { listenForOnion, type OnionListener } from '../http/onion-listener.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
@@ -46,7 +46,7 @@ export async function listenForMail(
       maxConnections: LIMITS.ticketMailConnectionsMax,
       maxRecipients: LIMITS.ticketMailRecipientsMax,
       isRecipient: (recipient) => readRecipient(service, recipient) !== undefined,
-      receive: (delivery) => receiveTicketMail(service, parseMail, delivery),
+      receive: (delivery) => receiveTicketMail(service, MAIL_PARSER, delivery),
       // A connection that broke: its mail server tries again. The error has an address.
       onError: (error: NodeJS.ErrnoException) => {
         const err = new Error(error.code ?? error.name);

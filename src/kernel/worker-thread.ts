@@ -13,12 +13,16 @@ export class WorkerThread<Task, Result> {
     this.#script = script.href;
   }
 
-  /** Throws an error without details, because the worker's own may repeat the task. */
-  async run(task: Task): Promise<Result> {
+  /**
+   * Throws an error without details, because the worker's own may repeat the task. A task that takes longer
+   * than `timeoutMs`, with its wait for earlier ones, ends with its thread.
+   */
+  async run(task: Task, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Result> {
     this.#pool ??= startPool();
     const pool = await this.#pool;
     try {
-      return await pool.run(task, { filename: this.#script });
+      const signal = timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
+      return await pool.run(task, { filename: this.#script, ...signal });
     } catch {
       throw new Error('the worker thread failed');
     }

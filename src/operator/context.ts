@@ -5,7 +5,7 @@ import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
-import type { ParseMail } from '../ports/incoming-mail.ts';
+import type { MailParser } from '../ports/incoming-mail.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
 import type { OpenDatabase } from '../store/db.ts';
@@ -35,7 +35,7 @@ export interface OpenService {
   /** Absent where no machine can join. */
   readonly inviter?: HostInviter;
   /** Absent where no mail is received. */
-  readonly parseMail?: ParseMail;
+  readonly mailParser?: MailParser;
   /** Null in a sandbox. */
   readonly coins: CoinContext | null;
 }

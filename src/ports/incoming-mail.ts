@@ -1,13 +1,16 @@
 /** Mail that a mail server hands over, and the answers it gets. */
 
-/** A mail as a parser reads it. Nothing in it is trusted: anyone can write any header. */
-export interface IncomingMail {
+/** Nothing in a mail is trusted: anyone can write any header. */
+export interface MailHeaders {
   /** All headers, top first; names are in lowercase. */
   readonly headers: readonly { readonly key: string; readonly value: string }[];
   /** The addresses in all From headers. */
   readonly from: readonly string[];
   /** Decoded; may be empty. */
   readonly subject: string;
+}
+
+export interface MailBody {
   /** The text for people, of HTML if there is no other; may be empty. */
   readonly text: string;
   readonly files: readonly IncomingFile[];
@@ -21,8 +24,12 @@ export interface IncomingFile {
   readonly content: Buffer;
 }
 
-/** Rejects if the bytes are no mail that it can read. */
-export type ParseMail = (bytes: Buffer) => Promise<IncomingMail>;
+/** Both reject if the bytes are no mail that can be read in time. */
+export interface MailParser {
+  /** Costs little for any mail. */
+  readHeaders(bytes: Buffer): Promise<MailHeaders>;
+  readBody(bytes: Buffer): Promise<MailBody>;
+}
 
 export interface Delivery {
   readonly bytes: Buffer;

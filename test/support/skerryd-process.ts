@@ -34,13 +34,14 @@ export function killLeftovers(): void {
 function launch(
   args: readonly string[],
   env: Environment,
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): { child: ChildProcess; ended: Promise<ProcessExit>; output: { stdout: string; stderr: string } } {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !name.startsWith('SKERRY_') && !name.startsWith('NODE_') && name !== 'DATABASE_URL',
     ),
   );
-  const child = spawn(SKERRYD, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(SKERRYD, args, { env: { ...inherited, ...env }, stdio: [stdin, 'pipe', 'pipe'] });
   running.add(child);
   child.once('close', () => running.delete(child));
   const output = { stdout: '', stderr: '' };
@@ -55,8 +56,14 @@ function launch(
 }
 
 /** Runs a command until it exits. */
-export async function runSkerryd(args: readonly string[], env: Environment): Promise<ProcessExit> {
-  return await launch(args, env).ended;
+export async function runSkerryd(
+  args: readonly string[],
+  env: Environment,
+  input?: string,
+): Promise<ProcessExit> {
+  const { child, ended } = launch(args, env, input === undefined ? 'ignore' : 'pipe');
+  child.stdin?.end(input);
+  return await ended;
 }
 
 /** Starts `skerryd serve` on a free port and waits for its ready line. */

@@ -45,12 +45,13 @@ async function receive(
 ): Promise<MailAnswer> {
   try {
     const bytes = await readInput();
-    const { service, parseMail } = await resources.service();
-    if (!service.settings.ticketMail || !parseMail) throw new OperatorError('SKERRY_TICKET_ADDRESS is unset');
+    const { service, mailParser } = await resources.service();
+    if (!service.settings.ticketMail || !mailParser)
+      throw new OperatorError('SKERRY_TICKET_ADDRESS is unset');
     if (readRecipient(service, recipient) === undefined) {
       return { outcome: 'refused', status: '5.1.1', text: 'There is no such address here.' };
     }
-    const [answer] = await receiveTicketMail(service, parseMail, { bytes, sender, recipients: [recipient] });
+    const [answer] = await receiveTicketMail(service, mailParser, { bytes, sender, recipients: [recipient] });
     if (!answer) throw new Error('no answer');
     return answer;
   } catch (error) {

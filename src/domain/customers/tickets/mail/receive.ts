@@ -9,7 +9,13 @@ import { Failure } from '../../../../kernel/fail.ts';
 import { formatId } from '../../../../kernel/ids.ts';
 import { digest } from '../../../../kernel/secrets.ts';
 import type { Sql } from '../../../../kernel/sql.ts';
-import type { Delivery, IncomingMail, MailAnswer, ParseMail } from '../../../../ports/incoming-mail.ts';
+import type {
+  Delivery,
+  MailAnswer,
+  MailBody,
+  MailHeaders,
+  MailParser,
+} from '../../../../ports/incoming-mail.ts';
 import { LIMITS } from '../../../../spec/limits.ts';
 import { SEALED } from '../../../../spec/sealed.ts';
 import {
@@ -48,14 +54,20 @@ import { messageOf } from './text.ts';
 /** An answer for each recipient, in their order. Never rejects; the log names no one. */
 export async function receiveTicketMail(
   service: Service,
-  parse: ParseMail,
+  parser: MailParser,
   delivery: Delivery,
 ): Promise<MailAnswer[]> {
   const answers = new Map<string, MailAnswer>();
   const all = (answer: MailAnswer) => delivery.recipients.map((each) => answers.get(each) ?? answer);
   try {
-    const mail = await readMail(service, parse, delivery);
-    const customer = await requireSender(service, mail);
+    await requireDelivery(service, delivery);
+    const head = await parser.readHeaders(delivery.bytes).catch(refuseUnreadable);
+    dropAutomatic(head, delivery.sender);
+    const customer = await requireSender(service, head);
+    // Only customers can make us read a body, which may take seconds.
+    const body = await parser.readBody(delivery.bytes).catch(refuseUnreadable);
+    refuseEncrypted(head, body);
+    const mail = { ...head, ...body, ...identify(head, delivery.bytes) };
     // A mail to a ticket and to the address of new ones opens none.
     const targets = delivery.recipients.map((address) => ({ address, to: readRecipient(service, address) }));
     const isNew = ({ to }: (typeof targets)[number]) => to?.ticketId === null;
@@ -95,35 +107,33 @@ function toAnswer({ log }: Service, error: unknown): MailAnswer {
   return TRY_LATER;
 }
 
-type ReadMail = IncomingMail & {
-  /** Of what tells this mail from others. */
-  readonly identity: string;
-  readonly messageId: string | null;
-};
+type ReadMail = MailHeaders & MailBody & ReturnType<typeof identify>;
 
-async function readMail(service: Service, parse: ParseMail, delivery: Delivery): Promise<ReadMail> {
+async function requireDelivery(service: Service, { bytes }: Delivery): Promise<void> {
   const closed = findClosure(await loadRules(service), 'tickets.reply', service.clock.now());
   if (closed) postpone('closed', '4.3.2', 'The service is closed for maintenance. Try again later.');
-  const { bytes, sender } = delivery;
-  if (bytes.length > LIMITS.ticketMailMaxBytes) {
-    const mib = Math.floor(LIMITS.ticketMailMaxBytes / 1024 ** 2);
-    refuseWith('too large', '5.3.4', `The mail is too large. Send at most ${mib} MiB.`);
-  }
-  const mail = await parse(bytes).catch(() =>
-    refuseWith('unreadable', '5.6.0', 'We cannot read this mail. Sign in and write in the panel.'),
-  );
-  dropAutomatic(mail, sender);
-  const [id] = headersOf(mail, 'message-id');
-  const messageId = id !== undefined && /^<[!-;=?-~]{3,250}>$/.test(id.trim()) ? id.trim() : null;
-  return { ...mail, messageId, identity: messageId ?? hash('sha256', bytes) };
+  if (bytes.length <= LIMITS.ticketMailMaxBytes) return;
+  const mib = Math.floor(LIMITS.ticketMailMaxBytes / 1024 ** 2);
+  refuseWith('too large', '5.3.4', `The mail is too large. Send at most ${mib} MiB.`);
 }
 
-function headersOf({ headers }: IncomingMail, name: string): string[] {
+function refuseUnreadable(): never {
+  refuseWith('unreadable', '5.6.0', 'We cannot read this mail. Sign in and write in the panel.');
+}
+
+/** `identity` tells the mail from others, even if it has no Message-ID. */
+function identify(head: MailHeaders, bytes: Buffer) {
+  const [id = ''] = headersOf(head, 'message-id');
+  const messageId = /^<[!-;=?-~]{3,250}>$/.test(id.trim()) ? id.trim() : null;
+  return { messageId, identity: messageId ?? hash('sha256', bytes) };
+}
+
+function headersOf({ headers }: MailHeaders, name: string): string[] {
   return headers.filter(({ key }) => key === name).map(({ value }) => value);
 }
 
 /** The account that the mail is from. */
-async function requireSender(service: Service, mail: IncomingMail): Promise<CustomerRow> {
+async function requireSender(service: Service, mail: MailHeaders): Promise<CustomerRow> {
   const [address = '', ...others] = mail.from;
   const email = others.length === 0 ? parseEmail(address) : undefined;
   if (email === undefined) refuse('not one sender');
@@ -136,7 +146,6 @@ async function requireSender(service: Service, mail: IncomingMail): Promise<Cust
     (await findCustomerByEmail(service.db, email.key)) ??
     (await findCustomerByEmail(service.db, `${local}@${domainToUnicode(domain)}`));
   if (!customer || customer.deleting_at !== null) refuse('no account');
-  refuseEncrypted(mail);
   return customer;
 }
 
@@ -183,7 +192,7 @@ async function requireTime(check: () => Promise<void>): Promise<void> {
   }
 }
 
-function subjectOf({ subject }: IncomingMail): string {
+function subjectOf({ subject }: MailHeaders): string {
   const clean = subject.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return [...clean].slice(0, LIMITS.ticketSubjectMaxChars).join('').trim() || 'No subject';
 }

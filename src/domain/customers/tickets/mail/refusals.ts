@@ -1,5 +1,5 @@
 /** Which mails are not for staff to read, and the answers that they get. */
-import type { IncomingMail, MailAnswer } from '../../../../ports/incoming-mail.ts';
+import type { MailAnswer, MailBody, MailHeaders } from '../../../../ports/incoming-mail.ts';
 
 /** Ends the reception of a mail with an answer. `reason` is for the log: it names no one. */
 export class MailRefusal extends Error {
@@ -48,7 +48,7 @@ const AUTOMATIC_HEADERS =
   /^(?:list-(?:id|post|help|unsubscribe|subscribe|owner|archive)|x-auto-?reply|x-autorespond|x-loop)$/;
 
 /** Drops what a program wrote: vacation notes, bounces, and mailing lists. */
-export function dropAutomatic({ headers }: IncomingMail, sender: string): void {
+export function dropAutomatic({ headers }: MailHeaders, sender: string): void {
   const isAutomatic = headers.some(
     ({ key, value }) =>
       (key === 'auto-submitted' && !/^\s*no\b/i.test(value)) ||
@@ -63,7 +63,7 @@ export function dropAutomatic({ headers }: IncomingMail, sender: string): void {
 const ENCRYPTED = /^\s*(?:multipart\/encrypted|application\/(?:x-)?pkcs7-mime|application\/pgp-encrypted)\b/i;
 
 /** Only the customer has a key: nothing that is encrypted for us can be read. */
-export function refuseEncrypted({ headers, text, files }: IncomingMail): void {
+export function refuseEncrypted({ headers }: MailHeaders, { text, files }: MailBody): void {
   const isEncrypted =
     headers.some(({ key, value }) => key === 'content-type' && ENCRYPTED.test(value)) ||
     files.some(({ type }) => type === 'application/pgp-encrypted') ||

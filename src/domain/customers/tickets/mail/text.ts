@@ -1,6 +1,6 @@
 /** What of a mail becomes a message: its text without the quoted mail below it, and its files. */
 import { Failure } from '../../../../kernel/fail.ts';
-import type { IncomingFile, IncomingMail } from '../../../../ports/incoming-mail.ts';
+import type { IncomingFile, MailBody } from '../../../../ports/incoming-mail.ts';
 import { LIMITS } from '../../../../spec/limits.ts';
 import { type FileRoom, type RecognizedFile, recognizeFile } from '../attach.ts';
 
@@ -18,7 +18,7 @@ export interface MailMessage {
 }
 
 /** The message of a mail; null if it says nothing. `ours` are addresses that the service writes from. */
-export function messageOf(mail: IncomingMail, ours: readonly string[], room: FileRoom): MailMessage | null {
+export function messageOf(mail: MailBody, ours: readonly string[], room: FileRoom): MailMessage | null {
   const written = withoutQuote(cleanText(mail.text), ours);
   const isLong = written.length > LIMITS.ticketTextMaxChars;
   const long = { name: LONG_TEXT, type: 'text/plain', content: Buffer.from(written) };
@@ -128,6 +128,7 @@ export function withoutQuote(text: string, ours: readonly string[]): string {
 function isAttribution(line: string, ours: readonly string[]): boolean {
   if (line.length > ATTRIBUTION_MAX_CHARS || !line.endsWith(':')) return false;
   if (/^On\b.*\d.*\bwrote:$/.test(line)) return true;
+  // With the date, which may be in the line above.
   const lower = line.toLowerCase();
-  return ours.some((address) => lower.includes(address));
+  return ours.some((address) => lower.includes(address) && /\d/.test(lower.replaceAll(address, '')));
 }

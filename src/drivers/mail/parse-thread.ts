@@ -1,6 +1,6 @@
-/** Reads a mail (RFC 5322, MIME) with bounds. HTML becomes text; nothing in it is run or fetched. */
-import type { Email } from 'postal-mime';
-import type { IncomingMail } from '../../ports/incoming-mail.ts';
+/** The thread that reads a mail (RFC 5322, MIME) with bounds. HTML becomes text; nothing in it is run or fetched. */
+import PostalMime, { addressParser, type Email } from 'postal-mime';
+import type { MailBody, MailHeaders } from '../../ports/incoming-mail.ts';
 
 const OPTIONS = {
   // A forwarded mail is a file, so that its text does not look like the customer's.
@@ -14,19 +14,30 @@ const OPTIONS = {
 const HTML_MAX_CHARS = 1024 ** 2;
 const FROM_MAX_CHARS = 2_000;
 
-/** Loaded with the first mail. */
-const loadLibrary = () => import('postal-mime');
+export interface ParseTask {
+  readonly part: 'headers' | 'body';
+  readonly bytes: Uint8Array;
+}
 
 /** Rejects if the mail exceeds a bound. */
-export async function parseMail(bytes: Buffer): Promise<IncomingMail> {
-  const { default: parser } = await loadLibrary();
-  const mail = await parser.parse(bytes, OPTIONS);
+export default async function parse({ part, bytes }: ParseTask): Promise<MailHeaders | MailBody> {
+  return part === 'headers' ? await parseHeaders(bytes) : await parseBody(bytes);
+}
+
+async function parseHeaders(bytes: Uint8Array): Promise<MailHeaders> {
+  const mail = await PostalMime.parse(bytes, OPTIONS);
   return {
     headers: mail.headers.map(({ key, value }) => ({ key, value })),
-    from: await addressesOf(mail),
+    from: addressesOf(mail),
     subject: mail.subject ?? '',
-    text: mail.text ?? (mail.html === undefined ? '' : await htmlToText(mail.html)),
-    files: mail.attachments.map(({ filename, mimeType, content }) => ({
+  };
+}
+
+async function parseBody(bytes: Uint8Array): Promise<MailBody> {
+  const { text, html, attachments } = await PostalMime.parse(bytes, OPTIONS);
+  return {
+    text: text ?? (html === undefined ? '' : await htmlToText(html)),
+    files: attachments.map(({ filename, mimeType, content }) => ({
       name: filename ?? '',
       type: mimeType,
       content: typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as ArrayBuffer),
@@ -38,15 +49,15 @@ export async function parseMail(bytes: Buffer): Promise<IncomingMail> {
  * The library reads only the first From header: all are read here. A header that other programs may read
  * differently, such as one with a comment behind the address, has an address that no one has.
  */
-async function addressesOf({ headers }: Email): Promise<string[]> {
-  const { addressParser } = await loadLibrary();
-  const values = headers.filter(({ key }) => key === 'from').map(({ value }) => value.trim());
-  return values.flatMap((value) => {
-    if (value.length > FROM_MAX_CHARS) return [''];
-    const addresses = addressParser(value, { flatten: true }).map(({ address }) => address ?? '');
-    const isPlain = addresses.every((each) => value === each || value.endsWith(`<${each}>`));
-    return isPlain ? addresses : ['', ''];
-  });
+function addressesOf({ headers }: Email): string[] {
+  return headers.filter(({ key }) => key === 'from').flatMap(({ value }) => addressesIn(value.trim()));
+}
+
+function addressesIn(value: string): string[] {
+  if (value.length > FROM_MAX_CHARS) return [''];
+  const addresses = addressParser(value, { flatten: true }).map(({ address }) => address ?? '');
+  const isPlain = addresses.every((each) => value === each || value.endsWith(`<${each}>`));
+  return isPlain ? addresses : ['', ''];
 }
 
 /**
@@ -69,8 +80,7 @@ async function htmlToText(html: string): Promise<string> {
     '--x--',
     '',
   ];
-  const { default: parser } = await loadLibrary();
-  const { text = '' } = await parser.parse(mail.join('\r\n'), OPTIONS);
+  const { text = '' } = await PostalMime.parse(mail.join('\r\n'), OPTIONS);
   return text;
 }
 
