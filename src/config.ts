@@ -192,8 +192,8 @@ function validateLmtp(config: Config): void {
   }
   if (!isPrivateHost(config.SKERRY_LMTP_HOST)) {
     throw new ConfigError(
-      'SKERRY_LMTP_HOST: anyone who reaches this port can claim any sender; set it to 127.0.0.1 or a private ' +
-        'address that only your mail server reaches',
+      'SKERRY_LMTP_HOST: anyone who reaches this port can claim any sender; set it to 127.0.0.1 or a ' +
+        'private address that only your mail server reaches',
     );
   }
   requirePortOfItsOwn(config, 'SKERRY_LMTP_PORT', [...CUSTOMERS_PORTS, 'SKERRY_ADMIN_PORT']);

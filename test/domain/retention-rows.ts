@@ -207,7 +207,9 @@ export async function openRetentionRows(world: TestService) {
         ...{ created_at: at, updated_at: at, closed_at: at },
       }),
     ),
-    ticketMails: keptForDays(14, (at) => insert('ticket_mails', { digest: digest(), received_at: at })),
+    ticketMails: keptForDays(14, (at) =>
+      insert('ticket_mails', { digest: Buffer.concat([digest(), digest()]), received_at: at }),
+    ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     orderDrafts: untilExpiry((at) =>
       insert('order_drafts', {

@@ -13,9 +13,10 @@ import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
 import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
 import { createWebhook } from '../../src/domain/webhooks/change.ts';
-import { formatId, newId } from '../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../src/kernel/ids.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { LASTING_SEALED, SEALED, type SealedColumn, type SealedName } from '../../src/spec/sealed.ts';
+import { setTicketMail } from '../../src/store/customers/tickets.ts';
 import { saveTotpSecret } from '../../src/store/customers/totp.ts';
 import { insertControlPlane } from '../../src/store/inventory/control-plane.ts';
 import { insertServiceRow } from '../../src/store/service/service.ts';
@@ -50,6 +51,12 @@ async function storeTwoOfEach(): Promise<void> {
     await createTokenByToken(service, { ...actor, scope: 'write' }, { name: 'ci', scope: 'read', limits });
     await saveOrderDraft(service, actor, [['name', `web-${n}`]]);
     const { id: ticket } = await createTicket(service, actor, { subject: `s ${n}`, text: `t ${n}` });
+    const ticketId = parseId('ticket', ticket) ?? '';
+    await setTicketMail(
+      service.db,
+      ticketId,
+      service.keys.seal(SEALED.ticketMail, ticketId, `<${n}@example.org>`),
+    );
     await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();

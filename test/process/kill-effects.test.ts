@@ -63,6 +63,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   staff_tokens: 'the person creates another one',
   switches: 'the operator runs the command again',
   ticket_files: 'written in one commit with its message',
+  ticket_mails: 'written in one commit with the message of the mail',
   ticket_messages: 'written in one commit with its ticket, audit row, and mail',
   tickets: 'written in one commit with its audit row',
   transfers_out: 'sums of metrics, computed again every hour',

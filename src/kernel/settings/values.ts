@@ -89,7 +89,7 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_TICKET_ADDRESS: (text) =>
     isTicketAddress(text)
       ? undefined
-      : 'must be an address such as support@skerry.example, with at most 19 letters, digits, and ._- before @',
+      : 'must look like support@skerry.example, with at most 19 letters, digits, and ._- before @',
   SKERRY_TICKET_AUTHSERV: (text) =>
     /^[\w.-]{1,253}$/.test(text) ? undefined : 'must be one name, such as mail.skerry.example',
   SKERRY_CONTACT: (text) =>

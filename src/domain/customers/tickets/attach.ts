@@ -68,7 +68,7 @@ export function recognizeFile({ name, content }: NewTicketFile): RecognizedFile 
   return { name: cleanName(name, type), type, content };
 }
 
-/** What a ticket can still have. */
+/** Files that a ticket can still have. */
 export interface FileRoom {
   readonly files: number;
   readonly bytes: number;

@@ -117,8 +117,9 @@ describe('the content of mail to tickets', () => {
 
   it('HTML becomes text, and nothing in it is run or fetched', async () => {
     const html =
-      '<html><head><title>x</title><style>p { color: red }</style></head><body><p>Hello &amp; <b>good</b> day' +
-      '</p><script>alert(1)</script><style>b{}</style><img src="https://evil.example/x.png"><ul><li>one</ul>' +
+      '<html><head><title>x</title><style>p { color: red }</style></head><body><p>Hello &amp; <b>good</b> ' +
+      'day</p><script>alert(1)</script><style>b{}</style><img src="https://evil.example/x.png"><ul><li>one' +
+      '</ul>' +
       '<a href="https://example.org/">link</a></body></html>';
     const text = await textOf(['Content-Type: text/html; charset=utf-8'], html);
     assert.match(text, /^Hello & good day\n/);
@@ -141,7 +142,7 @@ describe('the content of mail to tickets', () => {
   });
 
   it('only a quote that is certain is cut off', async () => {
-    const answer = `Am 29.11.2026 um 10:00 schrieb Skerry\r\n<${SUPPORT}>:`;
+    const answer = `Le 29.11.2026 à 10:00, Skerry\r\n<${SUPPORT}>:`;
     for (const [body, kept] of [
       [`Yes.\r\n\r\n${answer}\r\n\r\n> Is it up?\r\n> -- \r\n`, 'Yes.'],
       ['Yes.\r\n\r\nOn 29 Nov 2026, Ann wrote:\r\n> Is it up?\r\n', 'Yes.'],
@@ -155,7 +156,7 @@ describe('the content of mail to tickets', () => {
     }
   });
 
-  it('a mail without text and files, and one that is too large, are refused', async () => {
+  it('an empty mail and a large mail are refused', async () => {
     const blank = await world.deliver(mailOf({ from: writer.email, body: ' \r\n' }));
     assert.match(blank[0] ?? '', /^550 5\.6\.0 The mail has no text and no files\./);
     const body = `${'x'.repeat(76)}\r\n`.repeat(LIMITS.ticketMailMaxBytes / 78);
@@ -171,7 +172,7 @@ describe('the content of mail to tickets', () => {
     ]);
     const bodies: Record<string, readonly [headers: readonly string[], body: string | Buffer]> = {
       'parts in parts': [[], ''],
-      'a million boundaries': [[BOUNDARY], '--b\r\n'.repeat(400_000)],
+      'a million boundaries': [[BOUNDARY], '--b\r\n'.repeat(300_000)],
       'a part that does not end': [[BOUNDARY], '--b\r\nContent-Type: text/plain\r\n\r\nx'],
       'a boundary that is empty': [['Content-Type: multipart/mixed; boundary=""'], '--\r\n\r\nx\r\n----'],
       'no boundary': [['Content-Type: multipart/mixed'], 'x'],

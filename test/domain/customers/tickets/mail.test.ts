@@ -241,7 +241,7 @@ describe('mail to tickets', () => {
     }
   });
 
-  it('a customer who wrote too much is told later, and the mail is not lost', async () => {
+  it('a mail beyond the limits of a day is postponed, and not lost', async () => {
     const busy = await world.writer();
     const mail = mailOf({ from: busy.email, subject: 'One more' });
     for (let n = 0; n < LIMITS.ticketsPerDay; n += 1) {

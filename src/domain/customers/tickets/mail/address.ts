@@ -1,6 +1,6 @@
 /**
- * The addresses of tickets: `support@host` opens one, and `support+t<id>-<mac>@host` writes in one. The MAC is
- * made with the service key, so that an address cannot be guessed from the id.
+ * The addresses of tickets: `support@host` opens one, and `support+t<id>-<mac>@host` writes in one. The MAC
+ * is made with the service key, so that an address cannot be guessed from the id.
  */
 import { base32, formatId, ID_PREFIXES, parseId } from '../../../../kernel/ids.ts';
 import { timingSafeEqualText } from '../../../../kernel/secrets.ts';

@@ -156,7 +156,7 @@ async function store(
   to: TicketRecipient | undefined,
 ): Promise<void> {
   if (to === undefined) refuse('no ticket');
-  // Another person may have signed up with the address of whoever writes: the ticket would be theirs.
+  // Someone else may have signed up with the sender's address: the ticket would be theirs.
   if (to.ticketId === null && customer.email_confirmed_at === null) refuse('address not confirmed');
   const customerId = customer.id;
   await service.db.transaction(async (tx) => {

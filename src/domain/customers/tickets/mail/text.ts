@@ -1,4 +1,4 @@
-/** What of a mail becomes a message: its text without the quoted mail below it, and its files. */
+/** The message of a mail: its text without the quoted mail below it, and its files. */
 import { Failure } from '../../../../kernel/fail.ts';
 import type { IncomingFile, MailBody } from '../../../../ports/incoming-mail.ts';
 import { LIMITS } from '../../../../spec/limits.ts';
