@@ -1,4 +1,4 @@
-/** The thread that reads a mail (RFC 5322, MIME) with bounds. HTML becomes text; nothing is run or fetched. */
+/** The thread that reads a mail (RFC 5322, MIME) with bounds. HTML becomes text; nothing is fetched. */
 import PostalMime, { addressParser, type Email } from 'postal-mime';
 import type { MailBody, MailHeaders } from '../../ports/incoming-mail.ts';
 
