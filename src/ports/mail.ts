@@ -9,6 +9,8 @@ export interface OutgoingMail {
   /** Plain text, lines ending in `\n`; or, when encrypted, an armored OpenPGP message around a MIME part. */
   readonly text: string;
   readonly encrypted: boolean;
+  /** Where one POST ends further mails of this kind (RFC 8058); absent: the customer cannot end them. */
+  readonly unsubscribeUrl?: string;
 }
 
 /**
