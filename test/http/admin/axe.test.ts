@@ -35,7 +35,11 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
     await world.api(owner.token, 'POST', '/coupons', coupon);
     await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });
-    const announcement = { title: 'New disks', text: 'Faster ones.\nFrom May.', until: new Date(world.opened.clock.now().getTime() + DAY_MS).toISOString() };
+    const announcement = {
+      title: 'New disks',
+      text: 'Faster ones.\nFrom May.',
+      until: new Date(world.opened.clock.now().getTime() + DAY_MS).toISOString(),
+    };
     await world.api(owner.token, 'POST', '/announcements', announcement);
     const mailing = { kind: 'service', subject: 'New plans', text: 'Hello,\n\nwe have new plans.' };
     await world.api(owner.token, 'POST', '/mailings', { ...mailing, reason: 'a test' });
