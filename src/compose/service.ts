@@ -156,6 +156,7 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
     negativeBalanceDays: config.SKERRY_NEGATIVE_BALANCE_DAYS,
     shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
     throttleMbps: config.SKERRY_THROTTLE_MBPS,
+    mailingsPerMinute: config.SKERRY_MAILINGS_PER_MINUTE,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
     auditHeadsFile: join(config.SKERRY_DATA_DIR, 'audit-heads.log'),
     ...ticketMailSettings(config),

@@ -66,6 +66,8 @@ export interface ServiceSettings {
   readonly shutdownDeadlineS: number;
   /** The bandwidth of a server that exceeded its plan's transfer. */
   readonly throttleMbps: number;
+  /** The most mails of mailings per minute. */
+  readonly mailingsPerMinute: number;
   /** For tests: webhooks may use loopback addresses. */
   readonly webhookAllowLoopback: boolean;
   /** The file of the audit log's daily heads; absent: none are recorded. */

@@ -1,4 +1,5 @@
 import type { Service } from '../domain/context.ts';
+import { type OpenAnnouncements, readOpenAnnouncements } from '../domain/customers/talking/shown.ts';
 import { loadRules, type Rules, readCurrentRulesVersion } from '../domain/rules/rules.ts';
 import type { AttemptCounter } from '../domain/sessions/attempts.ts';
 import type { BucketRules } from '../domain/tokens/buckets.ts';
@@ -65,21 +66,29 @@ export interface Edge {
   readonly sandbox: SandboxControl | null;
 }
 
+/** The rules, and the current and planned announcements of the panel. */
+type CachedRules = Rules & { readonly announcements: OpenAnnouncements };
+
 /**
- * Caches the operator's windows and policies in this process, and reloads them when their version changes.
+ * Caches the operator's windows, policies, and announcements in this process, and reloads them when their
+ * version changes.
  */
 export class RulesCache {
   readonly #service: Service;
-  #rules: Rules | null = null;
+  #rules: CachedRules | null = null;
 
   constructor(service: Service) {
     this.#service = service;
   }
 
   /** `version` is the current one, if the caller has just read it. Otherwise this method reads it. */
-  async read(version?: bigint): Promise<Rules> {
+  async read(version?: bigint): Promise<CachedRules> {
     const currentVersion = version ?? (await readCurrentRulesVersion(this.#service));
-    if (this.#rules?.version !== currentVersion) this.#rules = await loadRules(this.#service);
+    if (this.#rules?.version !== currentVersion) {
+      // The rules first: announcements that change meanwhile then have a newer version, and are read again.
+      const rules = await loadRules(this.#service);
+      this.#rules = { ...rules, announcements: await readOpenAnnouncements(this.#service) };
+    }
     return this.#rules;
   }
 }

@@ -38,6 +38,8 @@ import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
+import { addAnnouncements } from './talking/announcements.ts';
+import { addMailings } from './talking/mailings.ts';
 import { addWebhooks } from './webhooks.ts';
 
 /** In the order of the help. */
@@ -56,6 +58,8 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDns,
   addCustomers,
   addTickets,
+  addAnnouncements,
+  addMailings,
   addServers,
   addOperations,
   addDedicated,

@@ -11,6 +11,8 @@ export interface OutgoingMail {
   readonly encrypted: boolean;
   /** Where replies go, and the conversation that it belongs to. */
   readonly thread?: MailThread;
+  /** Where one POST ends further mails of this kind (RFC 8058); absent: the customer cannot end them. */
+  readonly unsubscribeUrl?: string;
 }
 
 export interface MailThread {

@@ -114,6 +114,13 @@ export interface MailData {
     /** The Message-ID of the customer's last mail in the ticket; absent if there is none. */
     readonly lastMail?: string;
   };
+  /** A text of staff to many customers. */
+  mailing: {
+    readonly subject: string;
+    readonly text: string;
+    /** For news: where the customer turns it off, in a browser and for mail programs. */
+    readonly off: { readonly path: string; readonly postPath: string } | null;
+  };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
     readonly plan: string;
@@ -232,6 +239,8 @@ interface MailRow<Data> {
   readonly staleAt?: (data: Data) => Date;
   /** The customer is waiting for it: it is sent before other mail. */
   readonly urgent?: true;
+  /** Sent after all other mail. */
+  readonly bulk?: true;
   /** Sent even though the customer is deleted. */
   readonly outlivesCustomer?: true;
   /** The rightful owner must be able to read it: sent unencrypted if the key is new or unusable. */
@@ -258,6 +267,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   backups_failed: { when: 'two backups of a server in a row failed or were missed' },
   alerts_fired: { when: 'alerts began to fire for servers' },
   ticket_answered: { when: 'we answered a ticket', urgent: true },
+  mailing: { when: 'staff wrote to a set of customers', bulk: true },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

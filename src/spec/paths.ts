@@ -25,6 +25,7 @@ export const PANEL_PATHS = {
   webhooks: '/webhooks',
   alerts: '/alerts',
   support: '/support',
+  announcements: '/announcements',
   search: '/search',
 } as const;
 
@@ -97,6 +98,9 @@ export const TOTP_QR_PATH = '/account/totp/qr.png';
 /** Targets of mailed links. These pages set the visitor's cookie because each contains a form. */
 export const LINK_PATHS = { confirm: '/confirm', reset: '/reset' } as const;
 export type LinkPath = (typeof LINK_PATHS)[keyof typeof LINK_PATHS];
+
+/** The link in news that turns it off, and where mail programs do so with one POST. */
+export const NEWS_OFF_PATHS = { page: '/news/off', post: '/news/off/now' } as const;
 
 /** Returns a link's path, to append to the base URL. */
 export function linkPath(path: LinkPath, token: string): string {

@@ -127,6 +127,7 @@ export const SETTINGS = {
     'mail server, smtp://user:password@host:587 or smtps://…; ' +
       'unset: a sandbox stores mail at /sandbox/mails, a live service sends none',
   ),
+  SKERRY_MAILINGS_PER_MINUTE: whole('60', [1, 6000], 'most mails per minute of all mailings of staff'),
   SKERRY_MAIL_FROM: text(
     null,
     'sender of mail: Skerry <no-reply@skerry.example>; required with SKERRY_SMTP_URL',

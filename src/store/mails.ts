@@ -32,6 +32,7 @@ export async function insertMail(
     readonly kind: MailKind;
     readonly cause: string;
     readonly urgent: boolean;
+    readonly bulk: boolean;
     readonly dataSealed: string;
     readonly toAddress: string | null;
     readonly staleAt: Date | null;
@@ -39,9 +40,9 @@ export async function insertMail(
   },
 ): Promise<void> {
   await tx.run(
-    `insert into mails (id, customer_id, kind, cause, urgent, data_sealed, to_address, stale_at, due_at,
+    `insert into mails (id, customer_id, kind, cause, urgent, bulk, data_sealed, to_address, stale_at, due_at,
                         created_at)
-     values ($id, $customerId, $kind, $cause, $urgent, $dataSealed, $toAddress, $staleAt, $now, $now)
+     values ($id, $customerId, $kind, $cause, $urgent, $bulk, $dataSealed, $toAddress, $staleAt, $now, $now)
      on conflict (kind, cause) do nothing`,
     mail,
   );
@@ -49,7 +50,7 @@ export async function insertMail(
 
 const CLAIMABLE_SQL = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
 
-/** Leases due mails: urgent ones first, then the most overdue. The lease expires on the database's clock. */
+/** Leases due mails: urgent ones first, bulk ones last, and the most overdue of each first. The lease expires on the database's clock. */
 export async function claimMails(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },
@@ -60,10 +61,15 @@ export async function claimMails(
     `with urgent as (
        select id from mails where urgent and ${CLAIMABLE_SQL} order by due_at limit $2 for update skip locked
      ), others as (
-       select id from mails where not urgent and ${CLAIMABLE_SQL}
-        order by due_at limit (select $2 - count(*) from urgent) for update skip locked)
+       select id from mails where not urgent and not bulk and ${CLAIMABLE_SQL}
+        order by due_at limit (select $2 - count(*) from urgent) for update skip locked
+     ), rest as (
+       select id from mails where bulk and ${CLAIMABLE_SQL}
+        order by due_at limit (select $2 - (select count(*) from urgent) - count(*) from others)
+          for update skip locked)
      update mails m set lease_id = $3, leased_until = clock_timestamp() + make_interval(secs => $4)
-      where m.id = any (array(select id from urgent union all select id from others))
+      where m.id = any (array(select id from urgent union all select id from others
+                            union all select id from rest))
      returning m.id, m.customer_id, m.kind, m.data_sealed, m.to_address, m.status, m.stale_at, m.attempts,
        m.fault, m.lease_id, m.created_at`,
     [claim.now, claim.limit, claim.leaseId, claim.leaseS],

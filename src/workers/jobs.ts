@@ -15,6 +15,7 @@ import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
+import { mailingsJob } from './mailings.ts';
 import { measureAvailabilityJob, measureFiguresJob } from './measure.ts';
 import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
@@ -50,6 +51,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     throttleJob(service),
     fanOutJob(service),
     deliverJob(service, sender),
+    mailingsJob(service),
     mailJob(service),
     measureAvailabilityJob(service),
     measureFiguresJob(service),

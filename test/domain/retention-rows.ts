@@ -109,6 +109,18 @@ export async function openRetentionRows(world: TestService) {
     await insert('staff', row);
     return row.id;
   };
+  const announcement = async (endsAt: Date) => {
+    const id = newId(now());
+    const content = { title: 'x', body: 'x', level: 'info', audience: 'everyone' };
+    const period = { starts_at: new Date(endsAt.getTime() - DAY_MS), ends_at: endsAt, created_at: endsAt };
+    return { id, ...(await insert('announcements', { id, ...content, ...period })) };
+  };
+  const mailing = async (at: Date) => {
+    const id = newId(at);
+    const content = { kind: 'news', subject: 'x', body: 'x', criteria: {}, status: 'done', total: 1 };
+    const times = { next_at: at, created_at: at, finished_at: at };
+    return { id, ...(await insert('mailings', { id, ...content, ...times })) };
+  };
   const digest = () => Buffer.from(newId(new Date()).replaceAll('-', ''), 'hex');
 
   const serverId = (await insertServer()).id;
@@ -211,6 +223,17 @@ export async function openRetentionRows(world: TestService) {
       insert('ticket_mails', { digest: Buffer.concat([digest(), digest()]), received_at: at }),
     ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
+    announcements: keptForDays(365, (at) => announcement(at)),
+    announcementDismissals: untilExpiry(async (at) => {
+      const { id } = await announcement(at);
+      const dismissed = { announcement_id: id, customer_id: customerId };
+      return await insert('announcement_dismissals', { ...dismissed, dismissed_at: ago(HOUR_MS) });
+    }),
+    mailingRecipients: keptForDays(90, async (at) => {
+      const { id } = await mailing(now());
+      return await insert('mailing_recipients', { mailing_id: id, customer_id: customerId, added_at: at });
+    }),
+    mailings: keptForDays(365, (at) => mailing(at)),
     orderDrafts: untilExpiry((at) =>
       insert('order_drafts', {
         ...{ id: newId(at), customer_id: customerId, draft_sealed: 'sealed' },

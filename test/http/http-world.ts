@@ -245,6 +245,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
       negativeBalanceDays: 7,
       shutdownDeadlineS: 60,
       throttleMbps: 10,
+      mailingsPerMinute: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,
     },

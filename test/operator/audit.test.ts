@@ -1,6 +1,7 @@
 /** Every operator command that changes something leaves an audit row. A new command must be listed here. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { DAY_MS } from '../../src/kernel/time.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import { postAccountAction } from '../http/account-links.ts';
@@ -171,6 +172,22 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'plans set-price': { args: () => ['s1', '--usd-month', '8.00', '--yes'], audits: 'plan.set_price' },
   'coupons create': { args: () => ['SPRING', '5.00', '--uses', '10'], audits: 'coupon.create' },
   'coupons end': { args: () => ['spring'], audits: 'coupon.end' },
+  'announcements create': {
+    args: () => ['New disks', '--text', 'Faster.', '--until', inAMonth()],
+    audits: 'announcement.create',
+  },
+  'announcements change': {
+    args: () => [createdBy('announcements create'), '--level', 'warning'],
+    audits: 'announcement.change',
+  },
+  'announcements end': { args: () => [createdBy('announcements create')], audits: 'announcement.end' },
+  'mailings create': {
+    args: () => ['New disks', '--kind', 'service', '--text', 'Faster.', '--reason', 'disks'],
+    audits: 'mailing.create',
+  },
+  'mailings pause': { args: () => [createdBy('mailings create')], audits: 'mailing.pause' },
+  'mailings resume': { args: () => [createdBy('mailings create')], audits: 'mailing.resume' },
+  'mailings stop': { args: () => [createdBy('mailings create')], audits: 'mailing.stop' },
   'prices announce': { args: () => ['--plan', 's1', '--usd-month', '8.00'], audits: 'price.announce' },
   'prices cancel': { args: () => [createdBy('prices announce')], audits: 'price.cancel' },
   switch: { args: () => ['topup-credit', 'on'], audits: 'switch.set' },
@@ -193,6 +210,10 @@ function incidentId(): string {
 }
 
 /** Returns the id at the start of the command's output. */
+function inAMonth(): string {
+  return new Date(world.opened.clock.now().getTime() + 30 * DAY_MS).toISOString();
+}
+
 function createdBy(command: string): string {
   return outputs.get(command)?.split(':')[0] ?? '';
 }

@@ -90,6 +90,7 @@ export async function startTestService(
       negativeBalanceDays: 7,
       shutdownDeadlineS: 60,
       throttleMbps: 10,
+      mailingsPerMinute: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,
     },

@@ -102,6 +102,20 @@ describe('mails', () => {
     assert.deepEqual(row?.sent_at, world.clock.now());
   });
 
+  it('mailings wait for all other mail', async () => {
+    const data = { subject: 'A notice', text: 'Hello', off: null };
+    for (const cause of ['a', 'b', 'c', 'd', 'e']) await queue({ customerId, kind: 'mailing', cause, data });
+    world.clock.moveTo(new Date(world.clock.now().getTime() + MINUTE_MS));
+    await queue(signIn());
+    const reset = { path: '/reset?token=x', requestedAt: world.clock.now(), country: 'IS' };
+    const expiresAt = new Date(world.clock.now().getTime() + HOUR_MS);
+    await queue({ customerId, kind: 'reset_password', cause: randomUUID(), data: { ...reset, expiresAt } });
+    assert.equal(await run(), 4);
+    const first = mailer.received.map(({ subject }) => subject).sort();
+    assert.deepEqual(first, ['A notice', 'A notice', 'New sign-in to your account', 'Reset your password']);
+    assert.equal(await run(), 3);
+  });
+
   it('a mail that is queued in a failed transaction is never sent', async () => {
     const failed = world.db.transaction(async (tx) => {
       await enqueueMail(tx, signIn(), world.clock.now(), world.service.keys);

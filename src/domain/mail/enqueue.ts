@@ -31,6 +31,7 @@ export async function enqueueMail(tx: Sql, mail: NewMail, now: Date, keys: KeyRi
     kind: mail.kind,
     cause: mail.cause,
     urgent: MAILS[mail.kind].urgent ?? false,
+    bulk: MAILS[mail.kind].bulk ?? false,
     dataSealed: keys.seal(SEALED.mail, id, serializeMailData(mail.data)),
     toAddress: mail.to ?? null,
     staleAt: staleAt(mail),

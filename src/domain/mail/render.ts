@@ -16,6 +16,7 @@ import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
 import { ALERT_MAILS } from './templates/alerts.ts';
 import { BILLING_MAILS } from './templates/billing.ts';
 import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
+import { MAILING_MAILS } from './templates/mailing.ts';
 import { SECURITY_MAILS } from './templates/security.ts';
 import { SERVER_MAILS } from './templates/servers.ts';
 
@@ -47,7 +48,7 @@ export async function composeMail(
     const plain = MAILS[mail.kind].mustBeRead ? rendered : renderKeyUnusable(service.settings);
     return { ...head, ...plain, encrypted: false };
   }
-  return { ...head, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
+  return { ...head, ...rendered, subject: SUBJECT_OF_ENCRYPTED, text, encrypted: true };
 }
 
 function renderStored<Kind extends MailKind>(kind: Kind, opened: string, panel: MailPanel): RenderedMail {
@@ -75,6 +76,7 @@ const TEMPLATES: MailTemplates = {
   ...BILLING_MAILS,
   ...SERVER_MAILS,
   ...ALERT_MAILS,
+  ...MAILING_MAILS,
 };
 
 export function renderMail<Kind extends MailKind>(
@@ -93,18 +95,20 @@ export function renderKeyUnusable(panel: MailPanel): RenderedMail {
 const LINE_CHARS = 72;
 
 /** Lays out paragraphs as plain text in lines of at most 72 characters. Links are never broken. */
-function layoutMail({ subject, paragraphs }: MailContent, panel: MailPanel): RenderedMail {
+function layoutMail(content: MailContent, panel: MailPanel): RenderedMail {
+  const { subject, paragraphs, why = [WHY], unsubscribeUrl } = content;
   const body = paragraphs.map((paragraph) => paragraph.split('\n').map(wrap).join('\n')).join('\n\n');
-  return { subject: subject.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' '), text: `${body}\n\n${footer(panel)}\n` };
+  // "-- " on its own line marks a signature for mail clients.
+  const footer = ['-- ', `${panel.baseUrl}/`, ...why.map(wrap)].join('\n');
+  return {
+    subject: subject.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' '),
+    text: `${body}\n\n${footer}\n`,
+    ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
+  };
 }
 
-function footer({ baseUrl }: MailPanel): string {
-  const why = wrap(
-    'This email is about your account at the website above. We write only about changes to your account.',
-  );
-  // "-- " on its own line marks a signature for mail clients.
-  return `-- \n${baseUrl}/\n${why}`;
-}
+const WHY =
+  'This email is about your account at the website above. We write only about changes to your account.';
 
 function wrap(line: string): string {
   const lines: string[] = [];

@@ -31,6 +31,8 @@ export type TargetKind =
   | 'ticket'
   | 'cannedAnswer'
   | 'incident'
+  | 'announcement'
+  | 'mailing'
   | 'policy'
   | 'switch';
 
@@ -50,6 +52,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
   incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
+  announcement: async (_service, name) => (parseId('announcement', name) ? name : fail('not_found')),
+  mailing: async (_service, name) => (parseId('mailing', name) ? name : fail('not_found')),
   policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
   switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };

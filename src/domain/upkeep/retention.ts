@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { FIGURES_KEPT_DAYS } from '../../spec/staff/figures.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
+import { TALKING_LIMITS } from '../../spec/staff/talking.ts';
 import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
 import { AVAILABILITY_KEEP_MS } from '../health/availability.ts';
@@ -63,6 +64,18 @@ export const RETENTION = {
   ticketMails: { purge: PURGES.ticketMails, keepMs: LIMITS.ticketMailRetentionDays * DAY_MS, batch: BATCH },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
+  announcements: {
+    purge: PURGES.announcements,
+    keepMs: TALKING_LIMITS.announcementRetentionDays * DAY_MS,
+    batch: BATCH,
+  },
+  announcementDismissals: { purge: PURGES.announcementDismissals, keepMs: 0, batch: BATCH },
+  mailingRecipients: {
+    purge: PURGES.mailingRecipients,
+    keepMs: TALKING_LIMITS.recipientRetentionDays * DAY_MS,
+    batch: BATCH,
+  },
+  mailings: { purge: PURGES.mailings, keepMs: TALKING_LIMITS.mailingRetentionDays * DAY_MS, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },
   usedChallenges: { purge: PURGES.usedChallenges, keepMs: 0, batch: BATCH },
   consoleTickets: { purge: PURGES.consoleTickets, keepMs: 0, batch: BATCH },

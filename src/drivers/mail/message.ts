@@ -21,6 +21,10 @@ export async function messageBytes(mail: OutgoingMail, from: Sender, date: Date)
     date: date.toUTCString().replace('GMT', '+0000'),
     // Keeps out-of-office replies and other automatic responses away.
     'auto-submitted': 'auto-generated',
+    ...(mail.unsubscribeUrl !== undefined && {
+      'list-unsubscribe': `<${mail.unsubscribeUrl}>`,
+      'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+    }),
   });
   if (mail.thread) {
     const { replyTo, references } = mail.thread;

@@ -6,6 +6,7 @@ import type { ConsoleFile, ConsolePage } from './page.ts';
 import { ACCESS_PAGES } from './pages/access.ts';
 import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
+import { MAILING_PAGES } from './pages/mailings.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
@@ -25,6 +26,8 @@ import { OPERATIONS_ROOM } from './rooms/operations.ts';
 import { MAINTENANCE_ROOM, POLICIES_ROOM, SWITCHES_ROOM } from './rooms/rules.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
 import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
+import { ANNOUNCEMENTS_ROOM } from './rooms/talking/announcements.ts';
+import { MAILINGS_ROOM } from './rooms/talking/mailings.ts';
 
 /** Each room has items of its own type. */
 const ROOMS = [
@@ -49,6 +52,8 @@ const ROOMS = [
   PAID_ADDRESSES_ROOM,
   TICKETS_ROOM,
   ANSWERS_ROOM,
+  ANNOUNCEMENTS_ROOM,
+  MAILINGS_ROOM,
   APPROVALS_ROOM,
   APPROVAL_RULES_ROOM,
 ] as unknown as readonly Room<unknown>[];
@@ -60,6 +65,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...RECORD_PAGES,
   ...CUSTOMER_PAGES,
   ...TICKET_PAGES,
+  ...MAILING_PAGES,
   ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,

@@ -23,8 +23,8 @@ export interface ConsoleContext {
   staff(): StaffActor;
   /** Whether the person may perform an operation. */
   may(operation: StaffOperation): boolean;
-  /** Performs an operation that only reads. */
-  read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds): Promise<Answer>;
+  /** Performs an operation that only reads. `body`: its input, if no URL may have it. */
+  read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds, body?: object): Promise<Answer>;
 }
 
 export type ConsoleResult = (

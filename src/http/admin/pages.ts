@@ -225,10 +225,14 @@ function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['sh
     shown,
     staff: requireStaff,
     may: (operation) => staff !== null && mayPerform(staff.role, operation),
-    read: async <Answer>(operation: Parameters<ConsoleContext['read']>[0], params = {}, query = {}) =>
+    read: async <Answer>(
+      operation: Parameters<ConsoleContext['read']>[0],
+      params = {},
+      query = {},
+      body: object | undefined = undefined,
+    ) =>
       (await runAdmin(edge, adminRouteOf(operation), requireStaff(), {
-        ...{ params, query },
-        body: undefined,
+        ...{ params, query, body },
         submission: null,
       })) as Answer,
   };

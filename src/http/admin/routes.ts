@@ -1,6 +1,7 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
+import { ANNOUNCEMENT_ROUTES } from './routes/announcements.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { COUPON_ROUTES } from './routes/coupons.ts';
@@ -10,6 +11,7 @@ import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { INCIDENT_ROUTES } from './routes/incidents.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
+import { MAILING_ROUTES } from './routes/mailings.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { PLAN_ROUTES } from './routes/plans.ts';
 import { RULE_ROUTES } from './routes/rules.ts';
@@ -34,6 +36,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...DESK_ROUTES,
   ...COIN_ROUTES,
   ...COUPON_ROUTES,
+  ...ANNOUNCEMENT_ROUTES,
+  ...MAILING_ROUTES,
   ...PLAN_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,

@@ -62,6 +62,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
   incidents: 'incident',
+  announcements: 'announcement',
+  mailings: 'mailing',
   policies: 'policy',
   switches: 'switch',
 };

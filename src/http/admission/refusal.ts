@@ -92,6 +92,7 @@ function refusalPage(site: Site, requestId: string): string {
     ...{
       ...site,
       account: null,
+      announcements: { shown: [], hasMore: false, back: null },
       closed: null,
       notice: null,
       live: null,

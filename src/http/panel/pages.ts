@@ -6,6 +6,7 @@ import { LIMITS_PAGE, OVERVIEW_PAGE } from './account/account.ts';
 import { AUDIT_PAGES } from './account/audit-log.ts';
 import { DELETE_PAGE } from './account/delete-account.ts';
 import { LINK_PAGES } from './account/links.ts';
+import { NEWS_OFF_PAGE, registerNewsOff } from './account/news.ts';
 import { PASSKEYS_PAGE } from './account/passkeys.ts';
 import { SESSIONS_PAGE } from './account/sessions.ts';
 import { SIGN_IN_PAGES } from './account/sign-in.ts';
@@ -38,6 +39,7 @@ import { SERVER_REBUILD_PAGE } from './servers/rebuild.ts';
 import { SERVER_RESIZE_PAGE } from './servers/resize.ts';
 import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts';
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
+import { ANNOUNCEMENTS_PAGE } from './site/announcements.ts';
 import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
 import { SEARCH_PAGE } from './site/search.ts';
 import { registerStatusFeed, STATUS_PAGES } from './site/status.ts';
@@ -48,6 +50,7 @@ const ACCOUNT_PAGES: readonly PanelPage[] = [
   ...SIGN_IN_PAGES,
   ...LINK_PAGES,
   OVERVIEW_PAGE,
+  NEWS_OFF_PAGE,
   TOTP_PAGE,
   PASSKEYS_PAGE,
   SESSIONS_PAGE,
@@ -64,6 +67,7 @@ const MONEY_PAGES: readonly PanelPage[] = [...TOPUP_PAGES, ...PAYMENT_PAGES, ...
 /** The pages of all resources except servers. */
 const RESOURCE_PAGES: readonly PanelPage[] = [
   SEARCH_PAGE,
+  ANNOUNCEMENTS_PAGE,
   ...ACTION_PAGES,
   ...VOLUME_PAGES,
   ...SNAPSHOT_PAGES,
@@ -116,5 +120,6 @@ export function registerPanel(scope: FastifyInstance, edge: Edge): void {
   registerServerAddresses(scope, edge);
   registerTicketFiles(scope, edge);
   registerUploadParts(scope, edge);
+  registerNewsOff(scope, edge);
   for (const page of PANEL_PAGES) registerPage(scope, edge, page);
 }

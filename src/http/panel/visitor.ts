@@ -1,5 +1,10 @@
 /** The visitor of a page, and the frame that shows their account. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  announcementsFor,
+  type OpenAnnouncements,
+  type ShownAnnouncement,
+} from '../../domain/customers/talking/shown.ts';
 import { findClosure } from '../../domain/rules/rules.ts';
 import { computeCsrfToken, newVisitorCookie } from '../../domain/sessions/cookie.ts';
 import { type Identity, identify } from '../../domain/sessions/identify.ts';
@@ -10,6 +15,7 @@ import { exactUsd } from '../../panel/parts/format.ts';
 import { type Frame, renderDocument, type View } from '../../panel/parts/layout.ts';
 import { noticeText } from '../../panel/parts/notices.ts';
 import { PANEL_QUERY } from '../../spec/paths.ts';
+import { TALKING_LIMITS } from '../../spec/staff/talking.ts';
 import { readSessionCookie, setSessionCookie } from '../cookie.ts';
 import { type Form, field } from '../form.ts';
 import type { Edge } from '../settings.ts';
@@ -56,7 +62,16 @@ export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<
   const message = findClosure(rules, null, edge.service.clock.now())?.message;
   // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
-  return (view) => buildStaticFrame(visitor, forms, { closed, view });
+  const announcements = await undismissed(visitor, rules.announcements);
+  return (view) => buildStaticFrame(visitor, forms, { closed, announcements, view });
+}
+
+async function undismissed(
+  { edge, identity }: Visitor,
+  open: OpenAnnouncements,
+): Promise<readonly ShownAnnouncement[]> {
+  const found = await announcementsFor(edge.service, open, identity.session?.customerId ?? null);
+  return found.filter(({ isDismissed }) => !isDismissed);
 }
 
 /** Builds the frame without the database. */
@@ -65,9 +80,11 @@ export function buildStaticFrame(
   forms: FormContext,
   {
     closed = null,
+    announcements = [],
     view = {},
   }: {
     readonly closed?: string | null;
+    readonly announcements?: readonly ShownAnnouncement[];
     readonly view?: Pick<View, 'live' | 'refreshS' | 'valuesEveryS'>;
   } = {},
 ): Frame {
@@ -85,6 +102,11 @@ export function buildStaticFrame(
       balance: exactUsd(formatCents(session.balanceCents)),
       frozen: session.frozen,
       shortcuts: session.shortcuts,
+    },
+    announcements: {
+      shown: announcements.slice(0, TALKING_LIMITS.announcementsShown),
+      hasMore: announcements.length > TALKING_LIMITS.announcementsShown,
+      back: session && reloadPath,
     },
     closed,
     // A form may be sent to the URL that its page had after an earlier change.

@@ -6,6 +6,7 @@ import { Fields, type FormContext, form } from '../parts/form.ts';
 import { Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
 import { accountTabs, ownerFields, passwordField, sessionTimeToRfc3339 } from './components.ts';
+import { newsSection } from './news.ts';
 
 interface Account {
   readonly id: number;
@@ -22,9 +23,10 @@ export function accountView(data: {
   /** Whether this service sends mail. */
   readonly sendsMail: boolean;
   readonly hasPasskeys: boolean;
+  readonly wantsNews: boolean;
   readonly forms: FormContext;
 }): View {
-  const { account, sendsMail, hasPasskeys, forms } = data;
+  const { account, sendsMail, hasPasskeys, wantsNews, forms } = data;
   return {
     title: 'Account',
     section: 'account',
@@ -40,7 +42,8 @@ ${
 ${section('Change password', passwordForm(forms))}
 ${section('Change email address', emailForm(forms, sendsMail, hasPasskeys))}
 </div>
-${section('Encrypted email', openPgpSection(account, forms), 'openpgp')}`,
+${section('Encrypted email', openPgpSection(account, forms), 'openpgp')}
+${sendsMail && newsSection(wantsNews, forms)}`,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The frame around every page: title, account, banners, and navigation. */
 import { LIVE_PATH, PANEL_PATHS } from '../../spec/paths.ts';
+import { announcements, type FrameAnnouncements } from './announcements.ts';
 import { type Brand, brandLink, contactLink, footer } from './brand.ts';
 import type { FormContext } from './form.ts';
 import { Html, type HtmlValue, html } from './html.ts';
@@ -63,6 +64,8 @@ export interface Frame {
     /** Whether keyboard shortcuts of one character are on. */
     readonly shortcuts: boolean;
   } | null;
+  /** Current ones that the visitor has not dismissed. */
+  readonly announcements: FrameAnnouncements;
   /** Why changes are refused right now, or null. */
   readonly closed: string | null;
   /** The confirmation of the last action, or null. */
@@ -186,10 +189,10 @@ ${shown.length > 0 && list}</div>
 <div class="page-actions" data-part="head-actions">${actions}</div></header>`;
 }
 
-function banners({ account, brand, closed, notice, forms }: Frame): Html {
+function banners({ account, brand, closed, notice, forms, announcements: current }: Frame): Html {
   const { failure } = forms;
   const remedy = failure?.remedy && html`<p><a href="${failure.remedy.path}">${failure.remedy.name}</a></p>`;
-  return html`${
+  return html`${announcements(current, forms)}${
     account?.frozen &&
     html`<p class="banner warn">Your account is frozen. You can view it but not change it.${
       brand.published.contact && html` ${contactLink('Contact us', true)}.`

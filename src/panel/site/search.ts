@@ -38,6 +38,7 @@ const PAGES: readonly (readonly [name: string, path: string, words: string])[] =
   ['Limits', ACCOUNT_PATHS.limits, 'quotas'],
   ['Audit log', ACCOUNT_PATHS.audit, 'history security'],
   ['Delete account', ACCOUNT_PATHS.delete, 'close remove'],
+  ['Announcements', PANEL_PATHS.announcements, 'news notices'],
   ['Plans', PANEL_PATHS.plans, 'prices'],
   ['Status', PANEL_PATHS.status, 'incidents maintenance uptime'],
 ];

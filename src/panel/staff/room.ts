@@ -12,9 +12,13 @@ import { type RoomForm, roomForm } from './room-form.ts';
 
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
-/** How a value is written. `customer` is an email address, with a link, and `meter` a percentage in use. */
+/**
+ * How a value is written. `customer` is an email address, with a link, `meter` a percentage in use, and `lines`
+ * a text of several lines.
+ */
 export type ValueFormat =
   | 'text'
+  | 'lines'
   | 'code'
   | 'short'
   | 'time'
@@ -89,6 +93,7 @@ function formatValue<Item>(
   if (as === 'time') return time(text);
   if (as === 'code') return html`<code class="copy" data-copy>${text}</code>`;
   if (as === 'short') return shortId(text);
+  if (as === 'lines') return html`<div class="talk-text">${text}</div>`;
   if (as === 'state') return statusBadge(text, tones[text] ?? 'off');
   return as === 'customer' ? customerLink(text) : text;
 }

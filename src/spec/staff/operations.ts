@@ -18,6 +18,7 @@ import {
   type StaffOperationRow,
   type StaffRole,
 } from './roles.ts';
+import { TALKING_OPERATIONS } from './talking.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
@@ -51,6 +52,7 @@ export const STAFF_OPERATIONS = {
   'incidents.announce': manage('incidents create', 'Announce planned maintenance', MACHINES),
   'incidents.update': manage('incidents update', 'Publish an update of an incident', MACHINES),
   'incidents.resolve': manage('incidents resolve', 'End an incident, or cancel maintenance', MACHINES),
+  ...TALKING_OPERATIONS,
   'maintenance.list': read('maintenance list', 'List the open maintenance windows'),
   'maintenance.start': act('maintenance start', 'Refuse requests for a limited time', HOSTS),
   'maintenance.end': act('maintenance end', 'End all maintenance windows', HOSTS),

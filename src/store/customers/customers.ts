@@ -112,6 +112,22 @@ export async function removeOpenPgpKeySince(tx: Sql, id: string, since: Date): P
   );
 }
 
+/** Turns news by mail off since then, or on with null. Returns false if it is so already. */
+export async function setNewsOff(tx: Sql, id: string, since: Date | null): Promise<boolean> {
+  const changed = await tx.run(
+    `update customers set news_off_at = $2::timestamptz
+      where id = $1 and (news_off_at is null) <> ($2::timestamptz is null)`,
+    [id, since],
+  );
+  return changed === 1;
+}
+
+export async function isNewsOff(tx: Sql, id: string): Promise<boolean> {
+  return (
+    (await tx.row('select from customers where id = $1 and news_off_at is not null', [id])) !== undefined
+  );
+}
+
 export interface OwnAccountRow {
   readonly public_no: bigint;
   readonly email: string;

@@ -85,12 +85,14 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes SSH keys, alerts, filters, orders, uses of coupons, tickets, notes, tags, and unused groups. */
+/** Deletes keys, alerts, preferences, uses of coupons, places in mailings, tickets, notes, and unused groups. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run('delete from alerts where customer_id = $1', [customerId]);
   await tx.run('delete from saved_filters where customer_id = $1', [customerId]);
   await tx.run('delete from order_drafts where customer_id = $1', [customerId]);
+  await tx.run('delete from announcement_dismissals where customer_id = $1', [customerId]);
+  await tx.run('delete from mailing_recipients where customer_id = $1', [customerId]);
   await tx.run('delete from coupon_redemptions where customer_id = $1', [customerId]);
   await tx.run('delete from tickets where customer_id = $1', [customerId]);
   await tx.run('delete from customer_notes where customer_id = $1', [customerId]);
@@ -244,7 +246,7 @@ export async function anonymizeCustomer(tx: Sql, customerId: string, now: Date):
     `update customers
         set email = 'deleted', email_key = 'deleted:' || id, email_confirmed_at = null, password_hash = '',
             recovery_digest = null, openpgp_key = null, openpgp_fingerprint = null, openpgp_since = null,
-            deleted_at = $2
+            news_off_at = null, deleted_at = $2
       where id = $1`,
     [customerId, now],
   );

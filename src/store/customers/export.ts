@@ -14,7 +14,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: { id: 'customer' },
     rows: `select c.id, public_no, email, email_confirmed_at, openpgp_key, openpgp_fingerprint, openpgp_since,
              frozen_at, (select confirmed_at from totp_secrets t where t.customer_id = c.id) as totp_since,
-             shortcuts_off_at, deleting_at, c.created_at, balance_cents, own_limits
+             shortcuts_off_at, news_off_at, deleting_at, c.created_at, balance_cents, own_limits
              from customers c join balances b on b.customer_id = c.id where c.id = $1`,
   },
   {
@@ -114,6 +114,19 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     ids: {},
     rows: `select code, amount_cents, redeemed_at from coupon_redemptions join coupons on id = coupon_id
             where customer_id = $1 order by redeemed_at, code`,
+  },
+  {
+    name: 'mailings',
+    ids: { id: 'mailing' },
+    rows: `select id, m.kind, subject, r.status, m.created_at
+             from mailing_recipients r join mailings m on m.id = r.mailing_id
+            where r.customer_id = $1 order by m.id`,
+  },
+  {
+    name: 'dismissed_announcements',
+    ids: { id: 'announcement' },
+    rows: `select id, title, dismissed_at from announcement_dismissals join announcements on id = announcement_id
+            where customer_id = $1 order by dismissed_at, id`,
   },
   {
     name: 'tickets',

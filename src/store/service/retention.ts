@@ -93,6 +93,29 @@ export const PURGES = {
   ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
+  announcements: { table: 'announcements', by: 'ends_at', type: 'timestamptz' },
+  // Kept until the announcement ends.
+  announcementDismissals: {
+    table: 'announcement_dismissals',
+    by: 'dismissed_at',
+    type: 'timestamptz',
+    removableWhen: `exists (select from announcements a
+      where a.id = aged.announcement_id and a.ends_at <= ${NOW})`,
+  },
+  mailingRecipients: {
+    table: 'mailing_recipients',
+    by: 'added_at',
+    type: 'timestamptz',
+    removableWhen: `exists (select from mailings m
+      where m.id = aged.mailing_id and m.finished_at is not null)`,
+  },
+  mailings: {
+    table: 'mailings',
+    by: 'id',
+    type: 'uuid',
+    removableWhen: `aged.finished_at is not null
+      and not exists (select from mailing_recipients r where r.mailing_id = aged.id)`,
+  },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },
   usedChallenges: { table: 'used_challenges', by: 'expires_at', type: 'timestamptz' },
   consoleTickets: { table: 'console_tickets', by: 'expires_at', type: 'timestamptz' },

@@ -117,9 +117,26 @@ describe('deleting an account', () => {
        select id, $1, '2026-01-02' from coupon`,
       [customerId],
     );
+    await world.opened.db.run(
+      `with mailing as (
+         insert into mailings (id, kind, subject, body, criteria, status, total, next_at, created_at, finished_at)
+         values (gen_random_uuid(), 'news', 'Hi', 'Hi', '{}', 'done', 1, '2026-01-02', '2026-01-02', '2026-01-02')
+         returning id),
+       announcement as (
+         insert into announcements (id, title, body, level, audience, starts_at, ends_at, created_at)
+         values (gen_random_uuid(), 'Hi', 'Hi', 'info', 'everyone', '2026-01-02', '2099-01-02', '2026-01-02')
+         returning id),
+       dismissal as (
+         insert into announcement_dismissals (announcement_id, customer_id, dismissed_at)
+         select id, $1, '2026-01-02' from announcement)
+       insert into mailing_recipients (mailing_id, customer_id, added_at)
+       select id, $1, '2026-01-02' from mailing`,
+      [customerId],
+    );
     const before = await tablesOf(customerId);
+    const talking = ['announcement_dismissals', 'mailing_recipients'];
     const personal = ['deliveries', 'events', 'mails', 'mail_links', 'images', 'totp_secrets', 'passkeys'];
-    for (const table of [...personal, 'saved_filters', 'order_drafts', 'coupon_redemptions'])
+    for (const table of [...personal, ...talking, 'saved_filters', 'order_drafts', 'coupon_redemptions'])
       assert.ok(before.includes(table), table);
 
     const file = join(folder, 'customer.json');

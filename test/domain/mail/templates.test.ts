@@ -37,6 +37,11 @@ function sample(name: string): MailData {
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
     ticket_answered: { ticket: 'tkt_abc', subject: name, text: 'Hello web-1\n\nBye', isClosed: true },
+    mailing: {
+      subject: name,
+      text: 'Hello web-1\n\n-- \nBye',
+      off: { path: '/off', postPath: '/off/now' },
+    },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },
     topup_credited: {
       ...{ topup: 'top_abc', coin: name, creditedCents: 10_000n, bonusCents: 3_000n },
@@ -85,6 +90,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
   ],
   alerts_fired: FIRED_PHRASES,
   ticket_answered: ['ticket: web-1', 'ticket, and closed it:', 'Hello web-1', '.example/support/tkt_abc'],
+  mailing: ['web-1', 'Hello web-1', 'turn it off, open this link: https://panel.example/off'],
   server_ends: [
     'web-1 will not renew',
     'paid until 2026-03-08 12:30 UTC',

@@ -53,6 +53,17 @@ describe('SMTP', () => {
     for (const stage of Object.keys(server.faults)) delete server.faults[stage as keyof typeof server.faults];
   });
 
+  it('a mail that can be turned off says how with one POST, also if it is encrypted', async () => {
+    const unsubscribeUrl = `https://host.example/news/off/now?token=k1.cus_${'a'.repeat(26)}.${'b'.repeat(22)}`;
+    for (const encrypted of [false, true]) {
+      server.received.splice(0);
+      await send(mailer(server.port), true, { ...MAIL, encrypted, unsubscribeUrl });
+      const head = server.received[0]?.message.split('\r\n\r\n')[0]?.replace(/\r\n[ \t]+/g, ' ') ?? '';
+      assert.match(head, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/im);
+      assert.ok(head.includes(`<${unsubscribeUrl}>`), head);
+    }
+  });
+
   it('a mail arrives unchanged', async () => {
     assert.deepEqual(await send(mailer(server.port)), ['sent', true]);
     const [mail] = server.received;

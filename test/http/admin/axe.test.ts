@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
 import { horizontalOverflow } from '../../panel/support/page-checks.ts';
 import { seriousViolations } from '../../support/axe.ts';
 import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../../support/chromium.ts';
@@ -34,6 +35,14 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
     await world.api(owner.token, 'POST', '/coupons', coupon);
     await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });
+    const announcement = {
+      title: 'New disks',
+      text: 'Faster ones.\nFrom May.',
+      until: new Date(world.opened.clock.now().getTime() + DAY_MS).toISOString(),
+    };
+    await world.api(owner.token, 'POST', '/announcements', announcement);
+    const mailing = { kind: 'service', subject: 'New plans', text: 'Hello,\n\nwe have new plans.' };
+    await world.api(owner.token, 'POST', '/mailings', { ...mailing, reason: 'a test' });
     const window = { operation: 'images.delete', minutes: 60, message: 'New disks', reason: 'a test' };
     await world.api(owner.token, 'POST', '/maintenance', window);
     const policy = { operation: 'volumes.create', region: 'par', order: 'Order 17', reason: 'a test' };
@@ -80,6 +89,13 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
         await page.getByLabel('Reason').fill('a test');
         await page.getByRole('button', { name: 'View account' }).click();
         await page.getByText('of the API').first().waitFor();
+      }
+      if (path === '/mailings/new') {
+        await page.getByLabel('Kind').selectOption('service');
+        await page.getByLabel('Subject').fill('New plans');
+        await page.getByLabel('Text').fill('Hello.');
+        await page.getByRole('button', { name: 'Show preview' }).click();
+        await page.getByRole('button', { name: 'Send mailing' }).waitFor();
       }
       for (const details of await page.locator('details.fold > summary').all()) await details.click();
       for (const width of WIDTHS) {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
 import { createCoupon } from '../../../src/domain/billing/coupons/manage.ts';
+import { createAnnouncement } from '../../../src/domain/customers/talking/announcements.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 import { STEP_MS, totpAt } from '../../support/totp.ts';
 import type { Click, Clicker } from './click.ts';
@@ -209,6 +211,26 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     who: 'stranger',
     at: ({ links }) => links.reset,
     fields: { password: 'quite another password', password_confirm: 'quite another password' },
+  },
+  { form: ['/account', 'news'], once: 'customer.set_news', button: 'news' },
+  {
+    form: ['/news/off', 'off'],
+    once: 'customer.set_news',
+    who: 'stranger',
+    at: ({ links }) => links.newsOff,
+    prepare: async ({ world, session }) => {
+      await world.opened.db.run('update customers set news_off_at = null where email = $1', [session.email]);
+    },
+  },
+  {
+    form: ['/announcements', 'dismiss'],
+    once: null,
+    prepare: async ({ world }) => {
+      const { service } = world.opened;
+      const until = new Date(service.clock.now().getTime() + DAY_MS);
+      const text = { title: 'New disks', text: 'Faster.', level: 'info', audience: 'customers' } as const;
+      await createAnnouncement(service, { ...text, until });
+    },
   },
   { form: ['/signout', 'sign_out'], once: 'customer.sign_out', who: 'fresh' },
 ];

@@ -32,6 +32,7 @@ const FOR_VISITORS = new Set([
   '/recover',
   '/confirm',
   '/reset',
+  '/news/off',
   '/styleguide',
 ]);
 
@@ -68,6 +69,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
     ['confirm', links.confirm],
     ['confirm-nothing', '/confirm'],
   ],
+  '/news/off': ({ links }) => [['news-off', links.newsOff]],
   '/reset': ({ links }) => [
     ['reset', links.reset],
     ['reset-ask', '/reset'],

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newsOffPaths } from '../../../src/domain/customers/talking/news.ts';
 import { createIncident } from '../../../src/domain/health/incidents.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LINK_PATHS } from '../../../src/spec/paths.ts';
@@ -30,7 +31,7 @@ export interface Estate extends Servers, Resources {
   readonly auditEvent: string;
   readonly incident: string;
   /** Paths of emailed links. */
-  readonly links: { readonly confirm: string; readonly reset: string };
+  readonly links: { readonly confirm: string; readonly reset: string; readonly newsOff: string };
 }
 
 export interface PanelWorld extends World {
@@ -165,5 +166,8 @@ async function mailedLinks(world: World, email: string): Promise<Estate['links']
     if (found === undefined) throw new Error(`no link to ${path} was mailed`);
     return found;
   };
-  return { confirm: newest(LINK_PATHS.confirm), reset: newest(LINK_PATHS.reset) };
+  const { db, keys } = world.opened.service;
+  const row = await db.row<{ id: string }>('select id from customers where email = $1', [email]);
+  const newsOff = newsOffPaths(keys, row?.id ?? '').path;
+  return { confirm: newest(LINK_PATHS.confirm), reset: newest(LINK_PATHS.reset), newsOff };
 }

@@ -8,6 +8,10 @@ import { PANEL_PATHS, topupPath } from '../../../spec/paths.ts';
 export interface MailContent {
   readonly subject: string;
   readonly paragraphs: readonly string[];
+  /** Why the customer gets it, below the signature. Default: it is about a change to the account. */
+  readonly why?: readonly string[];
+  /** Where one POST turns such mails off. */
+  readonly unsubscribeUrl?: string;
 }
 
 /** The panel's base URL, for links. */
@@ -27,6 +31,7 @@ export interface RenderedMail {
   readonly subject: string;
   /** Lines end in `\n`. */
   readonly text: string;
+  readonly unsubscribeUrl?: string;
 }
 
 /** `$12.50`, or `-$12.50`. */

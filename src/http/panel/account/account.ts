@@ -7,6 +7,7 @@ import { findRelyingParty } from '../../../domain/customers/passkeys/challenge.t
 import { listPasskeys } from '../../../domain/customers/passkeys/manage.ts';
 import { changePassword } from '../../../domain/customers/password.ts';
 import { getOwnAccount } from '../../../domain/customers/read.ts';
+import { wantsNews } from '../../../domain/customers/talking/news.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { accountView } from '../../../panel/account/account.ts';
 import { limitsView } from '../../../panel/account/limits.ts';
@@ -16,6 +17,7 @@ import type { Call } from '../../admission/forms.ts';
 import { readSessionCookie, rememberDevice } from '../../cookie.ts';
 import { type Form, field } from '../../form.ts';
 import type { CustomForm, FormResult, PageContext, PanelPage } from '../page-types.ts';
+import { newsForm } from './news.ts';
 
 const OVERVIEW_PATH = ACCOUNT_PATHS.overview;
 const ECHOED_MAX_CHARS = 16_000;
@@ -102,6 +104,7 @@ export const OVERVIEW_PAGE: PanelPage = {
       account: await getOwnAccount(context.service, context.customer()),
       sendsMail: context.service.mailer !== null,
       hasPasskeys: await hasPasskeys(context),
+      wantsNews: await wantsNews(context.service, context.customer()),
       forms: withoutUnsafeEcho(context.forms),
     }),
   forms: {
@@ -110,6 +113,7 @@ export const OVERVIEW_PAGE: PanelPage = {
     password: changePasswordForm,
     openpgp: setOpenPgpKeyForm,
     no_openpgp: removeOpenPgpKeyForm,
+    news: newsForm,
   },
 };
 
