@@ -43,6 +43,7 @@ export const ID_PREFIXES = {
   staffLog: 'slg_',
   approval: 'apr_',
   coupon: 'cpn_',
+  abuseReport: 'abr_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

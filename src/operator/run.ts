@@ -8,6 +8,7 @@ import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
+import { addAbuse } from './customers/abuse.ts';
 import { addCustomers } from './customers/accounts.ts';
 import { addTickets } from './customers/tickets.ts';
 import { addDatabase } from './database.ts';
@@ -53,6 +54,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDns,
   addCustomers,
   addTickets,
+  addAbuse,
   addServers,
   addOperations,
   addDedicated,

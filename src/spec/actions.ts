@@ -119,6 +119,7 @@ export const ACTIONS = [
   'ticket.create',
   'ticket.reply',
   // By staff.
+  'ticket.open',
   'ticket.answer',
   'ticket.attach',
   'ticket.close',

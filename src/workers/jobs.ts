@@ -22,6 +22,7 @@ import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
 import { sampleMinutesJob } from './sample-minutes.ts';
 import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
+import { suspendLateJob } from './suspend-late.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
 import { watchJob } from './watch.ts';
@@ -39,6 +40,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     expireTopupsJob(service),
     // After the chains were read: payments are known before a server is suspended.
     renewJob(service),
+    suspendLateJob(service),
     operateJob(service),
     tasksJob(service),
     superviseMachinesJob(service),

@@ -18,6 +18,7 @@ const NOTICES = {
   not_found: 'No customer was found.',
   published: 'Published on the status page.',
   answered: 'The answer was sent.',
+  report_sent: 'The report was sent to the customer.',
   nothing_found: 'Nothing was found.',
   begun: 'The work began. Reload the page to see how far it is.',
   released: 'The withheld payments were credited.',

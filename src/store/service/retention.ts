@@ -90,6 +90,8 @@ export const PURGES = {
     // An answer that the customer leaves open counts like the end.
     where: `aged.status <> 'open'`,
   },
+  abuseReports: { table: 'abuse_reports', by: 'closed_at', type: 'timestamptz' },
+  abuseReporters: { table: 'abuse_reporters', by: 'expires_at', type: 'timestamptz' },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },

@@ -87,6 +87,17 @@ export const ACCOUNT_MAILS = {
       ],
     };
   },
+
+  ticket_opened(data, panel) {
+    return {
+      subject: sanitizeLine(data.subject),
+      paragraphs: [
+        sanitizeText(data.text),
+        `Answer in the ticket by ${formatUtc(data.answerBy)}:`,
+        panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
+      ],
+    };
+  },
 } satisfies Partial<MailTemplates>;
 
 /** Replaces a mail that cannot be encrypted. Reveals nothing about its content. */
