@@ -29,7 +29,7 @@ import { watchJob } from './watch.ts';
 
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const SAMPLE_BATCH_SIZE = 25;
-const RESEAL_BATCHES_PER_RUN = 10;
+const RESEAL_BATCHES_PER_RUN = 20;
 const FLEET = { name: 'fleet', everyS: 15 } as const;
 const HOST_FACTS = { name: 'host facts', everyS: 15, simulatedEveryS: 60 } as const;
 

@@ -52,7 +52,8 @@ export const ABUSE_LIMITS = {
   /** The period of the counts of a customer and of a server. */
   countedDays: 180,
   offendersShown: 100,
-  /** From the public form: open reports at a time. */
+  /** From the public form: of one report, and open reports at a time. */
+  formTextMaxChars: 8_000,
   formOpenMax: 1_000,
 } as const;
 

@@ -1,6 +1,7 @@
 /** Reports of abuse, who sent them, and the texts about each kind. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { AbuseKind, AbuseMatch, AbuseResult, AbuseState } from '../../spec/staff/abuse.ts';
+import { countUpTo } from '../page.ts';
 import { assignmentsFor, conditionsFor, parametersFor } from '../parameters.ts';
 
 export interface AbuseReportRow {
@@ -85,6 +86,11 @@ export async function lockAbuseReport(tx: Sql, id: string): Promise<AbuseReportR
 
 export async function insertAbuseReport(tx: Sql, row: AbuseReportRow): Promise<void> {
   await tx.run(`insert into abuse_reports (${COLUMNS}) values (${parametersFor(COLUMNS)})`, row);
+}
+
+/** Those from the public form that staff have not worked on, up to the limit. */
+export async function countOpenFormReports(sql: Sql, limit: number): Promise<number> {
+  return await countUpTo(sql, `abuse_reports where state = 'open' and source = 'form'`, { limit });
 }
 
 /** The caller holds the lock. */

@@ -32,6 +32,7 @@ const FOR_VISITORS = new Set([
   '/recover',
   '/confirm',
   '/reset',
+  '/abuse',
   '/styleguide',
 ]);
 
@@ -50,6 +51,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/terms': singleExample('terms', '/terms'),
   '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
+  '/abuse': singleExample('abuse', '/abuse'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],
     ['guide-sdk', '/docs/guides/sdk'],

@@ -6,11 +6,12 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseRfc3339 } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
-import { ABUSE_LIMITS, type AbuseKind } from '../../../spec/staff/abuse.ts';
+import { ABUSE_KINDS, ABUSE_LIMITS, type AbuseKind } from '../../../spec/staff/abuse.ts';
 import { listAssignments } from '../../../store/inventory/address-history.ts';
 import { findAddress } from '../../../store/inventory/find-address.ts';
 import {
   type AbuseReportRow,
+  countOpenFormReports,
   insertAbuseReport,
   lockAbuseReport,
   setAbuseReporter,
@@ -65,6 +66,26 @@ export async function createAbuseReport(
     await setAbuseReporter(tx, id, reporter);
   });
   return await readAbuseReport(service, formatId('abuseReport', id));
+}
+
+/** A report of anyone, from the public form. Returns its id. Fails with `invalid_request` and `limit_reached`. */
+export async function reportAbuse(
+  service: Deps,
+  {
+    kind: word,
+    ...form
+  }: { readonly kind: string } & Pick<NewAbuseReport, 'address' | 'time' | 'evidence'> & {
+      readonly reporter: string;
+    },
+): Promise<string> {
+  const kind = ABUSE_KINDS.find((each) => each === word);
+  if (!kind) invalidRequest([{ field: 'kind', issue: 'invalid_value' }]);
+  const evidence = requireText('evidence', form.evidence, ABUSE_LIMITS.formTextMaxChars);
+  const limit = ABUSE_LIMITS.formOpenMax;
+  if ((await countOpenFormReports(service.db, limit)) >= limit) {
+    fail('limit_reached', {}, 'We cannot take more reports now. Try again tomorrow.');
+  }
+  return (await createAbuseReport(service, { ...form, kind, evidence }, 'form')).id;
 }
 
 export type ReportChange = Partial<NewAbuseReport>;
@@ -188,7 +209,12 @@ function requireAddress(text: string): string {
 
 function requireTime(field: string, text: string): Date {
   const message = 'Enter a time such as 2026-12-01T22:00:00Z.';
-  return parseRfc3339(text.trim()) ?? invalidRequest([{ field, issue: 'invalid_format' }], message);
+  return parseRfc3339(fullTime(text.trim())) ?? invalidRequest([{ field, issue: 'invalid_format' }], message);
+}
+
+/** `2026-12-01 22:00` is in UTC. */
+function fullTime(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$/, '$1T$2:00Z');
 }
 
 /** The clocks of others may be a little fast. */
