@@ -30,7 +30,7 @@ describe('reports of abuse over time', () => {
     const good = { address: world.server.ipv4, time: '2020-01-01 12:00', kind: 'ddos' };
     const wrong = await stranger.submit(page, 'report', { ...good, evidence: 'x', time: 'noon' });
     assert.equal(wrong.status, 400);
-    assert.match(textOf(wrong.text), /Enter a time such as/);
+    assert.match(textOf(wrong.text), /Time \(UTC\) Invalid format/);
     const words = { ...good, evidence: '<b>Flood</b>', reporter: REPORTER };
     const sent = await fill(stranger, '/abuse', 'report', words);
     const [id = ''] = /abr_\w{26}/.exec(sent.text) ?? [];
