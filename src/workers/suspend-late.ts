@@ -5,7 +5,7 @@ import { nextReportToSuspend } from '../store/staff/abuse.ts';
 import type { Job } from './job.ts';
 
 const BATCH_SIZE = 20;
-/** How long to skip a report whose server could not be frozen, so that it blocks neither others nor the clock. */
+/** How long to skip a report whose server could not be frozen: it blocks neither others nor the clock. */
 const RETRY_AFTER_MS = MINUTE_MS;
 
 /** Suspends servers whose customers did not answer a report of abuse, where staff asked for it. */

@@ -43,7 +43,10 @@ before(async () => {
   ticket = (await api.post('/tickets', { subject: 'A question', text: 'How?' })).body.id;
   keyId = (await api.post('/ssh-keys', { name: 'key', public_key: PUBLIC_KEY })).body.id;
   const { db, service } = world.opened;
-  const event = { address: server.ipv4, time: service.clock.now().toISOString() };
+  const used = await db.row<{ addr: string }>(
+    'select host(addr) as addr from ipv4_addresses where server_id is not null',
+  );
+  const event = { address: used?.addr ?? '', time: service.clock.now().toISOString() };
   report = (await createAbuseReport(service, { ...event, kind: 'spam', evidence: 'A log line' })).id;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',

@@ -9,9 +9,9 @@ export function reportAbuseView(forms: FormContext): View {
   const kinds = ABUSE_KINDS.map((kind) => [kind, ABUSE_KIND_NAMES[kind]] as const);
   return {
     title: 'Report abuse',
-    body: html`<p>Tell us about spam, attacks, or other abuse from one of our IP addresses. We find the server that
-had the address at that time, and ask its customer to answer. We don’t tell the customer who sent the
-report.</p>
+    body: html`<p>Tell us about spam, attacks, or other abuse from one of our IP addresses. We find the server
+that had the address at that time, and ask its customer to answer. We don’t tell the customer who sent
+the report.</p>
 ${form(
   forms,
   { name: 'report' },
@@ -33,7 +33,7 @@ ${fields.text('reporter', 'Your email address', {
   type: 'email',
   maxLength: ABUSE_LIMITS.reporterMaxChars,
   autocomplete: 'email',
-  hint: `Optional, if we may ask you. We delete it ${ABUSE_LIMITS.reporterDays} days after we close the report.`,
+  hint: `Optional. We delete it ${ABUSE_LIMITS.reporterDays} days after we close the report.`,
 })}
 <button>Send report</button>`,
 )}`,

@@ -6,7 +6,7 @@ import { Id, nullable, oneOf, Time } from './parts.ts';
 export const TICKET_STATUSES = ['open', 'answered', 'closed'] as const;
 export type TicketStatus = (typeof TICKET_STATUSES)[number];
 
-/** What a ticket is about. */
+/** The subjects that tickets are about. */
 export const TICKET_CATEGORIES = ['general', 'abuse'] as const;
 export type TicketCategory = (typeof TICKET_CATEGORIES)[number];
 

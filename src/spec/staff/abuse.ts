@@ -26,7 +26,7 @@ export const ABUSE_KIND_NAMES: Readonly<Record<AbuseKind, string>> = {
 export const ABUSE_STATES = ['open', 'forwarded', 'answered', 'closed'] as const;
 export type AbuseState = (typeof ABUSE_STATES)[number];
 
-/** What staff close a report with. The service closes with `account_deleted`. */
+/** Results that staff close a report with. The service closes with `account_deleted`. */
 export const ABUSE_CLOSINGS = ['fixed', 'suspended', 'unfounded', 'no_answer'] as const;
 export type AbuseClosing = (typeof ABUSE_CLOSINGS)[number];
 export type AbuseResult = AbuseClosing | 'account_deleted';
@@ -64,8 +64,8 @@ export interface AbuseTemplate {
 }
 
 const END = `
-Find the cause, stop it, and tell us in this ticket what you did, by {deadline}. Without an answer, we may suspend the
-server. If you think that the report is wrong, tell us why.`;
+Find the cause, stop it, and tell us in this ticket what you did, by {deadline}. Without an answer, we may suspend
+the server. If you think that the report is wrong, tell us why.`;
 
 function template(deadlineHours: number, text: string): AbuseTemplate {
   return { deadlineHours, text: `${text}\n${END.replace(/(\S)\n(\S)/g, '$1 $2')}` };

@@ -9,7 +9,8 @@ export interface ReportCounts {
   readonly recent: bigint;
 }
 
-const COUNTED = `count(*) filter (where state <> 'closed') as open, count(*) filter (where id >= $2) as recent`;
+const COUNTED = `count(*) filter (where state <> 'closed') as open,
+  count(*) filter (where id >= $2) as recent`;
 
 export async function countReportsOf(
   sql: Sql,

@@ -174,7 +174,7 @@ export async function nextReportToSuspend(sql: Sql, except: readonly string[]): 
   return row?.due_at ?? null;
 }
 
-/** There is no server to suspend any more. */
+/** The server was deleted. */
 export async function dropSuspension(tx: Sql, id: string): Promise<void> {
   await tx.run('update abuse_reports set suspend_when_late = false where id = $1', [id]);
 }
@@ -187,7 +187,8 @@ export async function forgetReportsOf(tx: Sql, customerId: string, now: Date): P
   );
   await tx.run(
     `update abuse_reports
-        set state = 'closed', result = coalesce(result, 'account_deleted'), closed_at = coalesce(closed_at, $2),
+        set state = 'closed', result = coalesce(result, 'account_deleted'),
+            closed_at = coalesce(closed_at, $2),
             address_sealed = null, evidence_sealed = null, server_id = null, customer_id = null,
             ticket_id = null, match = 'deleted', suspend_when_late = false
       where customer_id = $1`,

@@ -111,7 +111,7 @@ describe('reports of abuse over time', () => {
     assert.equal((await world.staff('GET', `/abuse_reports/${report.id}`)).status, 404);
   });
 
-  it('are in the export of their customer without the reporter, and keep nothing of a deleted account', async () => {
+  it('are exported without the reporter, and keep nothing of a deleted account', async () => {
     const report = await world.record({ reporter: REPORTER });
     const hidden = await world.record({ reporter: REPORTER });
     await world.act(report, 'forward');

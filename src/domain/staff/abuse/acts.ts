@@ -60,8 +60,8 @@ export async function closeAbuseReport(
 }
 
 /**
- * Freezes the servers of late reports for which staff asked for it. The freeze and its mark are one commit, so
- * a server is frozen once, and not after its customer answered. Returns those that failed.
+ * Freezes the servers of overdue reports for which staff asked for it. The freeze and its mark are one
+ * commit, so a server is frozen once, and not after its customer answered. Returns those that failed.
  */
 export async function suspendLateReports(
   service: Service,

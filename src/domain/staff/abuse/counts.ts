@@ -10,7 +10,6 @@ import {
   type OffenderRow,
 } from '../../../store/staff/abuse-counts.ts';
 import type { Service } from '../../context.ts';
-import type { Finding } from '../../health/status.ts';
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 
@@ -47,12 +46,18 @@ function toOffender(row: OffenderRow) {
   };
 }
 
+interface AbuseFinding {
+  readonly level: 'warn' | 'note';
+  readonly subject: string;
+  readonly message: string;
+}
+
 /** For `status`. */
-export async function abuseFindings({ db, clock }: Deps): Promise<Finding[]> {
+export async function abuseFindings({ db, clock }: Deps): Promise<AbuseFinding[]> {
   const subject = 'abuse';
   const overdue = await countOverdueReports(db, clock.now());
   const { open, answered } = await countWaitingReports(db);
-  const note = (n: bigint, says: string): Finding[] =>
+  const note = (n: bigint, says: string): AbuseFinding[] =>
     n > 0n ? [{ level: 'note', subject, message: `${n} ${says}` }] : [];
   return [
     ...(overdue > 0n ? [{ level: 'warn', subject, message: `${overdue} past their deadline` } as const] : []),

@@ -68,7 +68,10 @@ export async function createAbuseReport(
   return await readAbuseReport(service, formatId('abuseReport', id));
 }
 
-/** A report of anyone, from the public form. Returns its id. Fails with `invalid_request` and `limit_reached`. */
+/**
+ * Records a report of anyone, from the public form. Returns its id. Fails with `invalid_request` and
+ * `limit_reached`.
+ */
 export async function reportAbuse(
   service: Deps,
   {

@@ -1,4 +1,4 @@
-/** What we write to customers about each kind of abuse, and how long they have to answer. */
+/** Texts to customers about each kind of abuse, and how long they have to answer. */
 import { fail } from '../../../kernel/fail.ts';
 import { formatRfc3339, formatSessionTime } from '../../../kernel/time.ts';
 import { ABUSE_KINDS, ABUSE_TEMPLATES, type AbuseKind } from '../../../spec/staff/abuse.ts';
