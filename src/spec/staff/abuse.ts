@@ -63,12 +63,12 @@ export interface AbuseTemplate {
   readonly text: string;
 }
 
-const END = `
-Find the cause, stop it, and tell us in this ticket what you did, by {deadline}. Without an answer, we may suspend
-the server. If you think that the report is wrong, tell us why.`;
+const END =
+  'Find the cause, stop it, and tell us in this ticket what you did, by {deadline}. Without an answer, we ' +
+  'may suspend the server. If you think that the report is wrong, tell us why.';
 
 function template(deadlineHours: number, text: string): AbuseTemplate {
-  return { deadlineHours, text: `${text}\n${END.replace(/(\S)\n(\S)/g, '$1 $2')}` };
+  return { deadlineHours, text: `${text}\n\n${END}` };
 }
 
 const SENT = 'We received a report that your server {server} ({address})';
