@@ -14,6 +14,7 @@ export function readSite(config: Config): SiteSettings {
     terms: readPage('SKERRY_TERMS_FILE', config.SKERRY_TERMS_FILE, config.SKERRY_TERMS_URL),
     privacy: readPage('SKERRY_PRIVACY_FILE', config.SKERRY_PRIVACY_FILE, config.SKERRY_PRIVACY_URL),
     contact: config.SKERRY_CONTACT,
+    abuseForm: config.SKERRY_ABUSE_FORM,
     accent: config.SKERRY_ACCENT_COLOR?.toLowerCase() ?? null,
     logo: config.SKERRY_LOGO_FILE === null ? null : readLogo(readBytes(config.SKERRY_LOGO_FILE)),
     footerText: config.SKERRY_FOOTER_TEXT,

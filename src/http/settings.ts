@@ -24,6 +24,8 @@ export interface SiteSettings {
   readonly terms: SitePage | null;
   readonly privacy: SitePage | null;
   readonly contact: string | null;
+  /** Whether the public form for reports of abuse is shown. */
+  readonly abuseForm: boolean;
   /** `#rrggbb`. */
   readonly accent: string | null;
   readonly logo: Logo | null;

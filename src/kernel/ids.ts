@@ -45,6 +45,7 @@ export const ID_PREFIXES = {
   coupon: 'cpn_',
   announcement: 'ann_',
   mailing: 'mlg_',
+  abuseReport: 'abr_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

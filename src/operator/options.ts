@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { closestMatch } from '../kernel/closest-match.ts';
 import { parseRfc3339 } from '../kernel/time.ts';
 import { OPERATIONS, type Operation } from '../spec/operations.ts';
+import { ABUSE_LIMITS } from '../spec/staff/abuse.ts';
 import { COUPON_LIMITS } from '../spec/staff/coupons.ts';
 
 /** Parses a whole number from 1 up to what a database integer holds. */
@@ -19,6 +20,9 @@ export const parseCouponUses = wholeNumber(1, COUPON_LIMITS.usesMax);
 
 /** Parses the age of an account in days. */
 export const parseAccountDays = wholeNumber(1, COUPON_LIMITS.accountDaysMax);
+
+/** Parses how long a customer has to answer a report of abuse. */
+export const parseDeadlineHours = wholeNumber(1, ABUSE_LIMITS.deadlineMaxHours);
 
 /** Parses memory or disk space, or 0 for none. */
 export const parseReserve = wholeNumber(0, 2_000_000_000);

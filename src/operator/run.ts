@@ -11,6 +11,7 @@ import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
+import { addAbuse } from './customers/abuse.ts';
 import { addCustomers } from './customers/accounts.ts';
 import { addTickets } from './customers/tickets.ts';
 import { addDatabase } from './database.ts';
@@ -60,6 +61,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addTickets,
   addAnnouncements,
   addMailings,
+  addAbuse,
   addServers,
   addOperations,
   addDedicated,

@@ -120,6 +120,7 @@ export const ACTIONS = [
   'ticket.create',
   'ticket.reply',
   // By staff.
+  'ticket.open',
   'ticket.answer',
   'ticket.attach',
   'ticket.close',

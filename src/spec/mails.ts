@@ -121,6 +121,14 @@ export interface MailData {
     /** For news: where the customer turns it off, in a browser and for mail programs. */
     readonly off: { readonly path: string; readonly postPath: string } | null;
   };
+  /** A ticket that we opened, about a report of abuse. */
+  ticket_opened: {
+    /** The public id. */
+    readonly ticket: string;
+    readonly subject: string;
+    readonly text: string;
+    readonly answerBy: Date;
+  };
   /** One mail lists all servers of the customer that the new price applies to. */
   price_change: {
     readonly plan: string;
@@ -268,6 +276,7 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   alerts_fired: { when: 'alerts began to fire for servers' },
   ticket_answered: { when: 'we answered a ticket', urgent: true },
   mailing: { when: 'staff wrote to a set of customers', bulk: true },
+  ticket_opened: { when: 'we opened a ticket about a report of abuse', urgent: true },
   price_change: { when: 'the operator announced a new price for a plan' },
   webhook_paused: { when: 'a webhook was paused because its receiver responded with 410' },
   topup_credited: { when: 'a payment was credited' },

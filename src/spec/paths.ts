@@ -7,6 +7,7 @@ export const PANEL_PATHS = {
   terms: '/terms',
   privacy: '/privacy',
   contact: '/contact',
+  abuse: '/abuse',
   docs: '/docs',
   signIn: '/signin',
   signUp: '/signup',

@@ -33,6 +33,7 @@ export const SETTINGS = {
   SKERRY_PRIVACY_FILE: text(null, 'privacy policy, a Markdown file shown at /privacy; read on startup'),
   SKERRY_PRIVACY_URL: text(null, 'privacy policy elsewhere, in place of SKERRY_PRIVACY_FILE'),
   SKERRY_CONTACT: text(null, 'contact shown at /contact: an email address, a URL, or a line of text'),
+  SKERRY_ABUSE_FORM: bool('show the form at /abuse, where anyone can report abuse of your addresses'),
   SKERRY_TRUSTED_PROXIES: text(
     '',
     'reverse proxies to trust for X-Forwarded-For and -Proto: addresses or CIDR blocks, comma-separated',

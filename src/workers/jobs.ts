@@ -23,13 +23,14 @@ import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
 import { sampleMinutesJob } from './sample-minutes.ts';
 import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
+import { suspendLateJob } from './suspend-late.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
 import { watchJob } from './watch.ts';
 
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const SAMPLE_BATCH_SIZE = 25;
-const RESEAL_BATCHES_PER_RUN = 10;
+const RESEAL_BATCHES_PER_RUN = 20;
 const FLEET = { name: 'fleet', everyS: 15 } as const;
 const HOST_FACTS = { name: 'host facts', everyS: 15, simulatedEveryS: 60 } as const;
 
@@ -40,6 +41,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     expireTopupsJob(service),
     // After the chains were read: payments are known before a server is suspended.
     renewJob(service),
+    suspendLateJob(service),
     operateJob(service),
     tasksJob(service),
     superviseMachinesJob(service),

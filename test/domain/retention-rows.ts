@@ -33,6 +33,7 @@ export async function openRetentionRows(world: TestService) {
   await world.fixtures.addPlans();
   const { customerId } = await world.fixtures.addCustomer();
   const now = () => world.clock.now();
+  const inRealTime = (at: Date) => new Date(Date.now() - (now().getTime() - at.getTime()));
   const ago = (ms: number) => new Date(now().getTime() - ms);
 
   async function insertServer(imageId?: string): Promise<{ id: string }> {
@@ -59,6 +60,12 @@ export async function openRetentionRows(world: TestService) {
     );
     return { table, where: `ctid = '${inserted?.place}'` };
   }
+  const insertReport = (closedAt: Date, more: ExtraColumns = {}) =>
+    insert('abuse_reports', {
+      ...{ id: newId(closedAt), source: 'staff', kind: 'spam', state: 'closed', result: 'fixed' },
+      ...{ happened_at: closedAt, match: 'nobody', due_at: closedAt, suspend_when_late: false },
+      ...{ created_at: closedAt, closed_at: closedAt, ...more },
+    });
   const isThere = async ({ table, where }: InsertedRow) =>
     (await world.db.rows(`select from ${table} where ${where}`)).length === 1;
 
@@ -222,6 +229,12 @@ export async function openRetentionRows(world: TestService) {
     ticketMails: keptForDays(14, (at) =>
       insert('ticket_mails', { digest: Buffer.concat([digest(), digest()]), received_at: at }),
     ),
+    abuseReports: keptForDays(365, insertReport),
+    abuseReporters: untilExpiry(async (at) => {
+      const id = newId(at);
+      await insertReport(now(), { id });
+      return await insert('abuse_reporters', { report_id: id, contact_sealed: 'sealed', expires_at: at });
+    }),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     announcements: keptForDays(365, (at) => announcement(at)),
     announcementDismissals: untilExpiry(async (at) => {
@@ -248,13 +261,8 @@ export async function openRetentionRows(world: TestService) {
     ),
     mailLinks: keptForDays(7, (at) =>
       insert('mail_links', {
-        ...{
-          digest: digest(),
-          customer_id: customerId,
-          purpose: 'confirm',
-          email: 'a@b',
-          email_key: 'a@b',
-        },
+        ...{ digest: digest(), customer_id: customerId, purpose: 'confirm' },
+        ...{ email: 'a@b', email_key: 'a@b' },
         ...{ created_at: at, expires_at: at },
       }),
     ),
@@ -267,30 +275,17 @@ export async function openRetentionRows(world: TestService) {
     ),
     // In real time.
     rateBuckets: {
-      insert: (at) =>
-        insert('rate_buckets', {
-          token_id: newId(at),
-          bucket: 'general',
-          tat: new Date(Date.now() - (now().getTime() - at.getTime())),
-        }),
+      insert: (at) => insert('rate_buckets', { token_id: newId(at), bucket: 'general', tat: inRealTime(at) }),
       keptMs: DAY_MS - MINUTE_MS,
       goneMs: DAY_MS + 1,
     },
     attemptBuckets: {
-      insert: (at) =>
-        insert('attempt_buckets', {
-          name: digest(),
-          full_at: new Date(Date.now() - (now().getTime() - at.getTime())),
-        }),
+      insert: (at) => insert('attempt_buckets', { name: digest(), full_at: inRealTime(at) }),
       keptMs: -MINUTE_MS,
       goneMs: 1,
     },
     attemptKeys: {
-      insert: (at) =>
-        insert('attempt_keys', {
-          ends_at: new Date(Date.now() - (now().getTime() - at.getTime())),
-          key: digest(),
-        }),
+      insert: (at) => insert('attempt_keys', { ends_at: inRealTime(at), key: digest() }),
       keptMs: -MINUTE_MS,
       goneMs: 1,
     },

@@ -8,6 +8,7 @@ import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
 import { inviteStaff } from '../../src/domain/staff/people.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
@@ -58,6 +59,10 @@ async function storeTwoOfEach(): Promise<void> {
       service.keys.seal(SEALED.ticketMail, ticketId, `<${n}@example.org>`),
     );
     await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
+    await createAbuseReport(service, {
+      ...{ kind: 'spam', address: `192.0.2.${n}`, time: '2020-01-01T00:00:00Z', evidence: `e ${n}` },
+      reporter: `r ${n}`,
+    });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);

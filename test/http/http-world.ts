@@ -89,7 +89,7 @@ export interface HttpWorldOptions {
 
 /** A host without texts and marks of its own. */
 export const PLAIN_SITE: SiteSettings = {
-  ...{ terms: null, privacy: null, contact: null, accent: null, logo: null },
+  ...{ terms: null, privacy: null, contact: null, abuseForm: false, accent: null, logo: null },
   ...{ footerText: null, footerLinks: [] },
 };
 

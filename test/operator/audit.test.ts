@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DAY_MS } from '../../src/kernel/time.ts';
+import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import type { Action } from '../../src/spec/actions.ts';
 import { postAccountAction } from '../http/account-links.ts';
@@ -26,6 +27,7 @@ let address: string;
 let webhookId: string;
 let ticket: string;
 let keyId: string;
+let report: string;
 const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
 const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
 before(async () => {
@@ -45,7 +47,12 @@ before(async () => {
     .id;
   ticket = (await api.post('/tickets', { subject: 'A question', text: 'How?' })).body.id;
   keyId = (await api.post('/ssh-keys', { name: 'key', public_key: PUBLIC_KEY })).body.id;
-  const { db } = world.opened;
+  const { db, service } = world.opened;
+  const used = await db.row<{ addr: string }>(
+    'select host(addr) as addr from ipv4_addresses where server_id is not null',
+  );
+  const event = { address: used?.addr ?? '', time: service.clock.now().toISOString() };
+  report = (await createAbuseReport(service, { ...event, kind: 'spam', evidence: 'A log line' })).id;
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
   );
@@ -76,6 +83,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   'incidents resolve': { args: () => [incidentId()], audits: 'incident.resolve' },
   'tickets reply': { args: () => [ticket, '--text', 'Hi.'], audits: 'ticket.answer', of: 'customer' },
+  'abuse forward': { args: () => [report], audits: 'ticket.open', of: 'customer' },
   'tickets close': { args: () => [ticket], audits: 'ticket.close', of: 'customer' },
   'tickets reopen': { args: () => [ticket], audits: 'ticket.reopen', of: 'customer' },
   'hosts add': {
@@ -141,6 +149,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     audits: 'server.freeze',
     of: 'customer',
   },
+  'abuse suspend': { args: () => [report, '--message', 'Spam'], audits: 'server.freeze', of: 'customer' },
   'servers hold': { args: () => [serverId, '--order', 'Order 17'], audits: 'server.hold', of: 'customer' },
   'servers release': {
     args: () => [serverId, '--freeze', '--hold'],
@@ -151,6 +160,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'servers resize': { args: () => [serverId, ...TO_S2], audits: 'server.resize', of: 'customer' },
   'servers rebuild': { args: () => [serverId, ...NEW_DISK()], audits: 'server.rebuild', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
+  'abuse block-mail': { args: () => [report], audits: 'server.block_mail', of: 'customer' },
   'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups release': { args: () => [withheld[0] ?? ''], audits: 'topup.credit', of: 'customer' },
   'topups refund': {

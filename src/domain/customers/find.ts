@@ -15,6 +15,7 @@ import {
 import { listPasskeys } from '../../store/customers/passkeys.ts';
 import { findServerIdByAddress } from '../../store/servers/operator.ts';
 import type { Service } from '../context.ts';
+import { readReportCounts } from '../staff/abuse/counts.ts';
 import { toCustomerObject } from '../staff/objects.ts';
 import { requireCustomer } from './operator.ts';
 
@@ -92,9 +93,11 @@ function toItem(row: OperatorCustomerRow): CustomerListItem {
 }
 
 /** Finds a customer by email address or by `cus_…`. Throws an OperatorError for an unknown one. */
-export async function readCustomerForOperator({ db }: Pick<Service, 'db'>, name: string) {
+export async function readCustomerForOperator(service: Pick<Service, 'db' | 'clock'>, name: string) {
+  const { db } = service;
   const { id } = await requireCustomer(db, name);
   const overview = (await readCustomerOverview(db, id)) ?? fail('not_found');
   const [passkeys, tags] = await Promise.all([listPasskeys(db, id), listTags(db, id)]);
-  return toCustomerObject(overview, { passkeys: passkeys.length, tags });
+  const reports = await readReportCounts(service, { customerId: id });
+  return toCustomerObject(overview, { passkeys: passkeys.length, tags, reports });
 }

@@ -16,6 +16,7 @@ import {
   sumBalances,
 } from '../../store/service/metrics.ts';
 import { countFailingTasks, countWork } from '../../store/service/status.ts';
+import { countReportsByState } from '../../store/staff/abuse-counts.ts';
 import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { readSwitches } from '../rules/switches.ts';
@@ -156,7 +157,9 @@ async function readService(service: Deps) {
   const size = await readDatabaseSize(db);
   const connections = await countConnections(db);
   const switches = await readSwitches(service);
+  const reports = await countReportsByState(db);
   return {
+    skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),
     skerry_switch_on: switches.map(({ name, on }) => gauge(on ? 1 : 0, { switch: name })),
     skerry_database_size_bytes: [gauge(size?.bytes ?? 0)],
     skerry_database_connections: connections.map(({ state, n }) => gauge(n, { state })),

@@ -27,6 +27,7 @@ import { listPolicies } from '../rules/policies.ts';
 import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
+import { abuseFindings } from '../staff/abuse/counts.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';
@@ -81,6 +82,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await addressFindings(service)),
     ...(await nameFindings(service)),
     ...(await dedicatedFindings(service)),
+    ...(await abuseFindings(service)),
     ...(await hostFindings(service)),
     ...(await certificateFindings(service)),
     ...controlFindings(counts, switches),

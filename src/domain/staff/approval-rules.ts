@@ -16,9 +16,17 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 /** People do these for themselves, with a one-time code. */
 const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account'];
 
+/** A request that waits is stored in plain text, and their input is personal data. */
+const NEVER_STORED: readonly StaffOperation[] = [
+  'abuse_reports.create',
+  'abuse_reports.change',
+  'abuse_reports.forward',
+];
+
 /** Operations that a rule may name. */
 export const APPROVAL_OPERATIONS: readonly StaffOperation[] = STAFF_OPERATION_IDS.filter(
-  (id) => STAFF_OPERATIONS[id].changes && !NEVER.includes(id.split('.')[0] ?? ''),
+  (id) =>
+    STAFF_OPERATIONS[id].changes && !NEVER.includes(id.split('.')[0] ?? '') && !NEVER_STORED.includes(id),
 );
 
 export interface ApprovalRuleView {

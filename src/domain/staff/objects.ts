@@ -8,10 +8,14 @@ import type { OperatorServerRow } from '../../store/servers/operator.ts';
 
 const time = (value: Date | null): string | null => value && formatRfc3339(value);
 
-export function toCustomerObject(
-  row: CustomerOverview,
-  { passkeys, tags }: { readonly passkeys: number; readonly tags: readonly string[] },
-) {
+interface CustomerExtras {
+  readonly passkeys: number;
+  readonly tags: readonly string[];
+  /** Of abuse: those that are open, and all of the last 180 days. */
+  readonly reports: { readonly open: number; readonly recent: number };
+}
+
+export function toCustomerObject(row: CustomerOverview, { passkeys, tags, reports }: CustomerExtras) {
   return {
     object: 'customer' as const,
     id: formatId('customer', row.id),
@@ -33,6 +37,7 @@ export function toCustomerObject(
     sessions: Number(row.sessions),
     tokens: Number(row.tokens),
     tags,
+    abuse_reports: reports,
   };
 }
 

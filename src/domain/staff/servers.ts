@@ -8,6 +8,7 @@ import type { Service } from '../context.ts';
 import { systemActor } from '../record.ts';
 import { findServerForOperator } from '../servers/operator/find.ts';
 import { listResizeOptions, type ResizeOption } from '../servers/resize/options.ts';
+import { readReportCounts } from './abuse/counts.ts';
 import { toServerObject } from './objects.ts';
 
 const ACTIONS_SHOWN = 10;
@@ -18,6 +19,8 @@ export interface StaffServer extends ServerObject {
   /** The latest first. */
   readonly actions: readonly StaffAction[];
   readonly plans: readonly StaffPlan[];
+  /** Of abuse: those that are open, and all of the last 180 days. */
+  readonly abuse_reports: { readonly open: number; readonly recent: number };
 }
 
 interface StaffAction {
@@ -46,6 +49,7 @@ export async function readServerForStaff(service: Service, name: string): Promis
     ...toServerObject(row),
     actions: server ? await latestActions(service, server) : [],
     plans: server ? await plansOf(service, server) : [],
+    abuse_reports: await readReportCounts(service, { serverId: row.id }),
   };
 }
 

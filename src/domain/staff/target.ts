@@ -13,6 +13,7 @@ import { requireCustomer } from '../customers/operator.ts';
 import { readCannedAnswer } from '../customers/tickets/canned.ts';
 import { findServerForOperator } from '../servers/operator/find.ts';
 import { findTopupForOperator } from '../topups/operator.ts';
+import { readAbuseTemplate } from './abuse/templates.ts';
 import { readHostObject } from './hosts.ts';
 import { readStaff } from './people.ts';
 import { recordCommand } from './perform.ts';
@@ -30,6 +31,8 @@ export type TargetKind =
   | 'staffToken'
   | 'ticket'
   | 'cannedAnswer'
+  | 'abuseReport'
+  | 'abuseTemplate'
   | 'incident'
   | 'announcement'
   | 'mailing'
@@ -51,6 +54,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   staffToken: async (_service, name) => (parseId('staffToken', name) ? name : fail('not_found')),
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
+  abuseReport: async (_service, name) => (parseId('abuseReport', name) ? name : fail('not_found')),
+  abuseTemplate: async (service, name) => (await readAbuseTemplate(service, name)).id,
   incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
   announcement: async (_service, name) => (parseId('announcement', name) ? name : fail('not_found')),
   mailing: async (_service, name) => (parseId('mailing', name) ? name : fail('not_found')),

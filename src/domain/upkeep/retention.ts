@@ -6,6 +6,7 @@
 import { firstIdAt } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
+import { ABUSE_LIMITS } from '../../spec/staff/abuse.ts';
 import { FIGURES_KEPT_DAYS } from '../../spec/staff/figures.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { TALKING_LIMITS } from '../../spec/staff/talking.ts';
@@ -62,6 +63,12 @@ export const RETENTION = {
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
   tickets: { purge: PURGES.tickets, keepMs: LIMITS.ticketRetentionDays * DAY_MS, batch: 100 },
   ticketMails: { purge: PURGES.ticketMails, keepMs: LIMITS.ticketMailRetentionDays * DAY_MS, batch: BATCH },
+  abuseReports: {
+    purge: PURGES.abuseReports,
+    keepMs: ABUSE_LIMITS.retentionDays * DAY_MS,
+    batch: 100,
+  },
+  abuseReporters: { purge: PURGES.abuseReporters, keepMs: 0, batch: BATCH },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
   announcements: {

@@ -12,6 +12,7 @@ import { RECORD_PAGES } from './pages/records.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
 import { TICKET_FILES, TICKET_PAGES } from './pages/tickets.ts';
 import { type Room, roomFiles, roomPages } from './room.ts';
+import { ABUSE_OFFENDERS_ROOM, ABUSE_ROOM, ABUSE_TEMPLATES_ROOM } from './rooms/abuse.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
@@ -54,6 +55,9 @@ const ROOMS = [
   ANSWERS_ROOM,
   ANNOUNCEMENTS_ROOM,
   MAILINGS_ROOM,
+  ABUSE_ROOM,
+  ABUSE_OFFENDERS_ROOM,
+  ABUSE_TEMPLATES_ROOM,
   APPROVALS_ROOM,
   APPROVAL_RULES_ROOM,
 ] as unknown as readonly Room<unknown>[];

@@ -2,6 +2,7 @@
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { ANNOUNCEMENT_ROUTES } from './routes/announcements.ts';
+import { ABUSE_ROUTES } from './routes/abuse.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { COUPON_ROUTES } from './routes/coupons.ts';
@@ -34,6 +35,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...STOCK_ROUTES,
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
+  ...ABUSE_ROUTES,
   ...COIN_ROUTES,
   ...COUPON_ROUTES,
   ...ANNOUNCEMENT_ROUTES,

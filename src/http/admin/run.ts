@@ -61,6 +61,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   staff_tokens: 'staffToken',
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
+  abuse_reports: 'abuseReport',
+  abuse_templates: 'abuseTemplate',
   incidents: 'incident',
   announcements: 'announcement',
   mailings: 'mailing',

@@ -12,8 +12,11 @@ import type { FailureCode } from '../../spec/errors.ts';
 import type { Edge } from '../settings.ts';
 import { addressBuckets } from './address-buckets.ts';
 
-/** Counted per address: sign-ups, wrong passwords and recovery codes, or mails that strangers request. */
-export type LimitedAttempt = 'signups' | 'failures' | 'mailings';
+/**
+ * Counted per address: sign-ups, wrong passwords and recovery codes, mails that strangers request, or reports
+ * of abuse.
+ */
+export type LimitedAttempt = 'signups' | 'failures' | 'mailings' | 'reports';
 
 /**
  * The secret that failures guess. All operations that check the same one share its lane and budgets, so that
@@ -38,6 +41,7 @@ const COUNTS_AGAINST_LIMIT: Readonly<Record<LimitedAttempt, (code: FailureCode |
   signups: (code) => code === undefined || code === 'email_taken',
   failures: (code) => WRONG_GUESS_CODES.includes(code) || code === 'email_taken',
   mailings: (code) => code === undefined,
+  reports: (code) => code === undefined,
 };
 
 /** More than a single network has, so that none of them can use up the budget of an account. */
@@ -81,7 +85,8 @@ function bucketsOf({ settings }: Edge, attempt: Attempt): AttemptBucket[] {
   const { kind, address, device } = attempt;
   const { signupsPerHour, signinFailuresPerHour } = settings;
   if (kind !== 'failures') {
-    return addressBuckets(kind, address, kind === 'signups' ? signupsPerHour : signinFailuresPerHour);
+    const perHour = kind === 'mailings' ? signinFailuresPerHour : signupsPerHour;
+    return addressBuckets(kind, address, perHour);
   }
   if (signinFailuresPerHour === 0) return [];
   const ofAccount = { name: `${kind} ${laneOf(attempt)}`, perHour: signinFailuresPerHour * ACCOUNT_TIMES };

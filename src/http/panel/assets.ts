@@ -82,6 +82,7 @@ export function brandOf(name: string, site: SiteSettings): Brand {
       terms: site.terms !== null,
       privacy: site.privacy !== null,
       contact: site.contact !== null,
+      abuse: site.abuseForm,
     },
   };
 }

@@ -40,6 +40,7 @@ import { SERVER_RESIZE_PAGE } from './servers/resize.ts';
 import { SERVER_NETWORK_PAGE, SERVER_SETTINGS_PAGE } from './servers/settings.ts';
 import { SERVER_STORAGE_PAGE } from './servers/storage.ts';
 import { ANNOUNCEMENTS_PAGE } from './site/announcements.ts';
+import { ABUSE_PAGES } from './site/abuse.ts';
 import { DOCS_PAGES, registerPlainDocs } from './site/docs.ts';
 import { SEARCH_PAGE } from './site/search.ts';
 import { registerStatusFeed, STATUS_PAGES } from './site/status.ts';
@@ -95,6 +96,7 @@ const SERVER_PAGES: readonly PanelPage[] = [
 export const PANEL_PAGES: readonly PanelPage[] = [
   ...STOREFRONT_PAGES,
   ...STATUS_PAGES,
+  ...ABUSE_PAGES,
   ...DOCS_PAGES,
   ...SERVER_PAGES,
   ...RESOURCE_PAGES,

@@ -95,6 +95,11 @@ interface TicketPage {
   readonly forms: FormContext;
 }
 
+function factsOf({ id, answer_by: answerBy, status }: Ticket): Html[] {
+  const isAsked = answerBy !== null && status === 'answered';
+  return [html`<code>${id}</code>`, ...(isAsked ? [html`Answer by ${time(answerBy)}`] : [])];
+}
+
 export function ticketView({ ticket, forms }: TicketPage): View {
   const path = resourcePath(PANEL_PATHS.support, ticket.id);
   const messages = ticket.messages.map((each) => ({
@@ -107,7 +112,7 @@ export function ticketView({ ticket, forms }: TicketPage): View {
     title: ticket.subject,
     section: 'support',
     breadcrumbs: [['Support', PANEL_PATHS.support]],
-    header: { status: WORDS[ticket.status], facts: [html`<code>${ticket.id}</code>`] },
+    header: { status: WORDS[ticket.status], facts: factsOf(ticket) },
     body: html`${talk(messages, (id) => `${path}/files/${id}`)}
 ${section(
   'Reply',

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../../spec/schemas/balance.ts';
 import { buttonLink, detailList, section, table, time } from '../parts/components.ts';
 import { type FormContext, form } from '../parts/form.ts';
 import { usd } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, type HtmlValue, html } from '../parts/html.ts';
 import { part } from '../parts/live.ts';
 import { customerPath, customerState, tagLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
@@ -23,6 +23,8 @@ export interface CustomerFacts {
   readonly deleting_at: string | null;
   readonly balance_usd: number;
   readonly pending_payments: number;
+  /** Those that are open, and all of the last 180 days. */
+  readonly abuse_reports: { readonly open: number; readonly recent: number };
   readonly servers: number;
   readonly suspended_servers: number;
   readonly held_servers: number;
@@ -224,8 +226,15 @@ function facts(row: CustomerFacts): Html {
       `${row.servers} (${row.suspended_servers} suspended, ${row.held_servers} under a legal hold)`,
     ],
     ['Storage', `${counted(row.volumes, 'volume')}, ${counted(row.snapshots, 'snapshot')}`],
+    ['Abuse reports', abuseReports(row)],
     ['Access', `${counted(row.sessions, 'session')}, ${counted(row.tokens, 'API token')}`],
   ]);
+}
+
+function abuseReports({ id, abuse_reports: { open, recent } }: CustomerFacts): HtmlValue {
+  if (open + recent === 0) return 'none';
+  const path = `${CONSOLE_PATHS.abuse}?customer=${encodeURIComponent(id)}`;
+  return html`<a href="${path}">${open} open, ${recent} in 180 days</a>`;
 }
 
 /** All entries, latest booking first. */

@@ -19,6 +19,7 @@ const NOTICES = {
   published: 'Published on the status page.',
   answered: 'The answer was sent.',
   mailing_started: 'The mailing began. This page shows how far it is.',
+  report_sent: 'The report was sent to the customer.',
   nothing_found: 'Nothing was found.',
   begun: 'The work began. Reload the page to see how far it is.',
   released: 'The withheld payments were credited.',

@@ -1,7 +1,7 @@
 /** A ticket as staff see it. */
 import { detailList, section, statusBadge, time } from '../parts/components.ts';
 import type { FormContext } from '../parts/form.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { talk } from '../parts/talk.ts';
 import { customerLink } from './customers.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
@@ -14,6 +14,8 @@ interface TicketFacts {
   readonly status: string;
   readonly customer: string;
   readonly assignee: string | null;
+  readonly answer_by: string | null;
+  readonly abuse_report: string | null;
   readonly created_at: string;
   readonly closed_at: string | null;
   readonly messages: readonly {
@@ -29,6 +31,10 @@ interface TicketFacts {
 export const TICKET_TONES: Readonly<Record<string, Tone>> = { open: 'busy', answered: 'good', closed: 'off' };
 
 const AUTHORS = { customer: 'Customer', staff: 'Answer', note: 'Note' } as const;
+
+function reportLink(id: string): Html {
+  return html`<a href="${CONSOLE_PATHS.abuse}/${encodeURIComponent(id)}">${id}</a>`;
+}
 
 export function staffTicketView(data: {
   readonly ticket: TicketFacts;
@@ -57,6 +63,8 @@ export function staffTicketView(data: {
       ['ID', html`<code class="copy" data-copy>${ticket.id}</code>`],
       ['Customer', customerLink(ticket.customer)],
       ['Assigned to', ticket.assignee ?? 'no one'],
+      ['Abuse report', ticket.abuse_report && reportLink(ticket.abuse_report)],
+      ['Answer asked by', ticket.answer_by && time(ticket.answer_by)],
       ['Opened', time(ticket.created_at)],
       ['Closed', ticket.closed_at && time(ticket.closed_at)],
     ])}

@@ -6,6 +6,10 @@ import { Id, nullable, oneOf, Time } from './parts.ts';
 export const TICKET_STATUSES = ['open', 'answered', 'closed'] as const;
 export type TicketStatus = (typeof TICKET_STATUSES)[number];
 
+/** The subjects that tickets are about. */
+export const TICKET_CATEGORIES = ['general', 'abuse'] as const;
+export type TicketCategory = (typeof TICKET_CATEGORIES)[number];
+
 /** Recognized by their content. */
 export const TICKET_FILE_TYPES = ['image/png', 'image/jpeg', 'text/plain'] as const;
 export type TicketFileType = (typeof TICKET_FILE_TYPES)[number];
@@ -19,6 +23,12 @@ const Shown = {
   object: Type.Literal('ticket'),
   subject: Type.String(),
   status: STATUS,
+  category: oneOf(TICKET_CATEGORIES, {
+    description: '`abuse`: we opened it, because of a report of abuse about one of your servers.',
+  }),
+  answer_by: nullable(
+    Type.String({ format: 'date-time', description: 'By when we ask you to answer; null: any time.' }),
+  ),
   created_at: Time,
   updated_at: Time,
   closed_at: nullable(Type.String({ format: 'date-time' })),

@@ -2,6 +2,7 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
+import { ABUSE_OPERATIONS } from './abuse.ts';
 import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { DESK_OPERATIONS } from './desk.ts';
@@ -46,6 +47,7 @@ export const STAFF_OPERATIONS = {
   'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
   'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
   ...DESK_OPERATIONS,
+  ...ABUSE_OPERATIONS,
   'incidents.list': read('incidents list', 'List incidents and planned maintenance'),
   'incidents.get': read('incidents show', 'Show an incident with its updates'),
   'incidents.create': manage('incidents create', 'Publish an incident', MACHINES),

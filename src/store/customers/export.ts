@@ -157,6 +157,15 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
             where t.customer_id = $1 order by f.id`,
   },
   {
+    // Those that we sent to the customer. The evidence that they may read is in the ticket.
+    name: 'abuse_reports',
+    ids: { id: 'abuseReport', server_id: 'server', ticket_id: 'ticket' },
+    opens: { address_sealed: ['address', SEALED.abuseAddress, 'utf8'] },
+    rows: `select id, kind, state, result, address_sealed, happened_at, server_id, ticket_id, due_at,
+                  suspended_at, forwarded_at, answered_at, closed_at
+             from abuse_reports where customer_id = $1 and forwarded_at is not null order by id`,
+  },
+  {
     name: 'staff_notes',
     ids: { id: 'customerNote' },
     // Without the author: the name of a person is their data, not the customer's.

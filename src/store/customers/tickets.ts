@@ -1,7 +1,7 @@
 /** Tickets of customers, with their messages and files. Texts are sealed. */
 import type { Sql } from '../../kernel/sql.ts';
 import type { PageRequest } from '../../spec/lists.ts';
-import type { TicketFileType, TicketStatus } from '../../spec/schemas/ticket.ts';
+import type { TicketCategory, TicketFileType, TicketStatus } from '../../spec/schemas/ticket.ts';
 import { BY_CREATION, countUpTo, type Page, readPage } from '../page.ts';
 import { parametersFor } from '../parameters.ts';
 
@@ -11,6 +11,9 @@ export interface TicketRow {
   readonly subject_sealed: string;
   readonly status: TicketStatus;
   readonly assignee_id: string | null;
+  readonly category: TicketCategory;
+  /** By when we ask the customer to answer. */
+  readonly answer_by: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly closed_at: Date | null;
@@ -38,8 +41,8 @@ export interface TicketFileRow {
   readonly size_bytes: number;
 }
 
-const COLUMNS = `id, customer_id, subject_sealed, status, assignee_id, created_at, updated_at, closed_at,
-  mail_id_sealed`;
+const COLUMNS = `id, customer_id, subject_sealed, status, assignee_id, category, answer_by, created_at,
+  updated_at, closed_at, mail_id_sealed`;
 const MESSAGE_COLUMNS = 'id, ticket_id, author, staff_id, text_sealed, created_at';
 const FILE_COLUMNS = 'id, message_id, name, type, size_bytes';
 

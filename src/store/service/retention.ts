@@ -91,6 +91,8 @@ export const PURGES = {
     where: `aged.status <> 'open'`,
   },
   ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
+  abuseReports: { table: 'abuse_reports', by: 'closed_at', type: 'timestamptz' },
+  abuseReporters: { table: 'abuse_reporters', by: 'expires_at', type: 'timestamptz' },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   announcements: { table: 'announcements', by: 'ends_at', type: 'timestamptz' },

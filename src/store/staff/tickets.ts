@@ -20,8 +20,8 @@ export interface StaffTicketFilter {
   readonly afterId?: string;
 }
 
-const SELECT = `select t.id, t.customer_id, t.subject_sealed, t.status, t.assignee_id, t.created_at,
-    t.updated_at, t.closed_at, c.email as customer, s.email as assignee
+const SELECT = `select t.id, t.customer_id, t.subject_sealed, t.status, t.assignee_id, t.category,
+    t.answer_by, t.created_at, t.updated_at, t.closed_at, c.email as customer, s.email as assignee
   from tickets t join customers c on c.id = t.customer_id left join staff s on s.id = t.assignee_id`;
 
 const CONDITIONS = {
@@ -46,6 +46,12 @@ export async function listStaffTickets(
 
 export async function findStaffTicket(sql: Sql, id: string): Promise<StaffTicketRow | undefined> {
   return await sql.row<StaffTicketRow>(`${SELECT} where t.id = $1`, [id]);
+}
+
+/** The report of abuse that the ticket is about. */
+export async function findReportOfTicket(sql: Sql, ticketId: string): Promise<string | null> {
+  const row = await sql.row<{ id: string }>('select id from abuse_reports where ticket_id = $1', [ticketId]);
+  return row?.id ?? null;
 }
 
 /** Null: no one. */

@@ -36,6 +36,7 @@ function sample(name: string): MailData {
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
+    ticket_opened: { ticket: 'tkt_abc', subject: `Abuse: ${name}`, text: 'Spam from web-1', answerBy: LATER },
     ticket_answered: { ticket: 'tkt_abc', subject: name, text: 'Hello web-1\n\nBye', isClosed: true },
     mailing: {
       subject: name,
@@ -89,6 +90,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     ],
   ],
   alerts_fired: FIRED_PHRASES,
+  ticket_opened: ['Abuse: web-1', 'Spam from web-1', 'Answer in the ticket by', '/support/tkt_abc'],
   ticket_answered: ['ticket: web-1', 'ticket, and closed it:', 'Hello web-1', '.example/support/tkt_abc'],
   mailing: ['web-1', 'Hello web-1', 'turn it off, open this link: https://panel.example/off'],
   server_ends: [

@@ -32,6 +32,12 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
+    const [{ ipv4 = '' } = {}] = (await world.api(owner.token, 'GET', '/servers')).body.data as {
+      ipv4: string;
+    }[];
+    const spam = { kind: 'spam', address: ipv4, evidence: 'Received: from web-1\n  by mx.example' };
+    const time = world.opened.service.clock.now().toISOString();
+    await world.api(owner.token, 'POST', '/abuse_reports', { ...spam, time, reporter: 'abuse@mx.example' });
     const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
     await world.api(owner.token, 'POST', '/coupons', coupon);
     await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });

@@ -25,6 +25,10 @@ const BODIES: Readonly<Record<string, object>> = {
   'tickets.reply': { text: 'Hello.' },
   'tickets.note': { text: 'Hello.' },
   'tickets.assign': { assignee: 'nobody@host.example' },
+  'abuse_reports.create': { kind: 'spam', address: '192.0.2.1', time: '2020-01-01T00:00:00Z', evidence: 'x' },
+  'abuse_reports.suspend': { message: 'Spam' },
+  'abuse_reports.close': { result: 'fixed' },
+  'abuse_templates.set': { text: 'Hello.', deadline_hours: 24 },
   'canned_answers.set': { name: 'hello', text: 'Hello.' },
   'incidents.create': { title: 'Slow disks', text: 'We look.' },
   'incidents.announce': {

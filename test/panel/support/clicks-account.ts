@@ -206,6 +206,12 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     fields: ({ session }) => ({ email: session.email }),
   },
   {
+    form: ['/abuse', 'report'],
+    once: null,
+    who: 'stranger',
+    fields: { address: '192.0.2.1', time: '2020-01-01 12:00', kind: 'spam', evidence: 'A log line' },
+  },
+  {
     form: ['/reset', 'reset'],
     once: 'customer.reset_password',
     who: 'stranger',

@@ -33,6 +33,7 @@ const FOR_VISITORS = new Set([
   '/confirm',
   '/reset',
   '/news/off',
+  '/abuse',
   '/styleguide',
 ]);
 
@@ -51,6 +52,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/terms': singleExample('terms', '/terms'),
   '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
+  '/abuse': singleExample('abuse', '/abuse'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],
     ['guide-sdk', '/docs/guides/sdk'],

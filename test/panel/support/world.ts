@@ -64,6 +64,7 @@ export async function startPanelWorld(options: PanelWorldOptions = {}): Promise<
     SKERRY_TERMS_FILE: termsFile,
     SKERRY_PRIVACY_FILE: termsFile,
     SKERRY_CONTACT: 'help@skerry.example',
+    SKERRY_ABUSE_FORM: 'true',
   });
   const close = async () => {
     await world.close();

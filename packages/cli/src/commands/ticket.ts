@@ -12,7 +12,7 @@ const STATUSES = ['open', 'answered', 'closed'] as const;
 const LISTED: readonly Column<ListedTicket>[] = [
   ...fields<ListedTicket>('id', 'status', 'subject'),
   ...times<ListedTicket>('updated_at'),
-  ...hidden(times<ListedTicket>('created_at', 'closed_at')),
+  ...hidden(times<ListedTicket>('answer_by', 'created_at', 'closed_at')),
 ];
 
 const DETAILS: readonly Column<Ticket>[] = [

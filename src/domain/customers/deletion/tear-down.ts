@@ -28,6 +28,7 @@ import {
 import { shortenAssignments } from '../../../store/inventory/address-history.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
+import { forgetReportsOf } from '../../../store/staff/abuse.ts';
 import { enqueueTasks, type TaskResult } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { charge } from '../../ledger/transfer.ts';
@@ -78,6 +79,7 @@ async function startServerRemoval(service: Service, id: string): Promise<void> {
 
 /** Deletes plain rows. Resources with a disk or file are hidden, and their own tasks remove them. */
 async function removeBelongings(tx: Sql, customerId: string, now: Date): Promise<void> {
+  await forgetReportsOf(tx, customerId, now);
   await deleteKeysAndGroups(tx, customerId);
   await removeWebhooks(tx, customerId, now);
   await enqueueTasks(tx, { kind: 'volume', subjects: await softDeleteVolumes(tx, customerId, now), now });

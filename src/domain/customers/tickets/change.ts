@@ -15,6 +15,7 @@ import {
   setTicketStatus,
   type TicketRow,
 } from '../../../store/customers/tickets.ts';
+import { markReportAnswered } from '../../../store/staff/abuse.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { recordAudit } from '../../record.ts';
 import { readTicket, requireTicket } from './read.ts';
@@ -51,6 +52,7 @@ export async function insertNewTicket(
   const id = newId(now);
   const row: TicketRow = {
     ...{ id, customer_id: customerId, status: 'open', assignee_id: null },
+    ...{ category: 'general', answer_by: null },
     subject_sealed: keys.seal(SEALED.ticketSubject, id, subject),
     ...{ created_at: now, updated_at: now, closed_at: null, mail_id_sealed: null },
   };
@@ -97,6 +99,7 @@ export async function changeTicket(
     // The customer's lock comes first, as for a new ticket: the day's messages are counted under it.
     (await lockCustomer(tx, actor.customerId)) ?? fail('auth_required');
     await change(tx, (await lockTicket(tx, id)) ?? notFound('ticket'), now);
+    if (action !== 'ticket.close') await markReportAnswered(tx, id, now);
     await recordAudit(tx, { actor, action, resource: formatId('ticket', id) }, now);
     const ticket = await readTicket(service, tx, await requireTicket(tx, actor, shownId));
     await actor.saveResponse?.(tx, ticket);

@@ -14,6 +14,7 @@ import {
 } from '../../../store/customers/tickets.ts';
 import {
   assignTicket as assignRow,
+  findReportOfTicket,
   findStaffTicket,
   listStaffTickets,
   type StaffTicketRow,
@@ -72,8 +73,11 @@ export async function readStaffTicket(service: Deps, shownId: string) {
   const row = (await findStaffTicket(db, requireId(shownId))) ?? ticketNotFound();
   const messages = await listTicketMessages(db, row.id, true);
   const files = await listTicketFiles(db, row.id);
+  const reportId = await findReportOfTicket(db, row.id);
   return {
     ...toItem(service, row),
+    /** The report of abuse that it is about. */
+    abuse_report: reportId && formatId('abuseReport', reportId),
     messages: messages.map((each) => ({
       id: formatId('ticketMessage', each.id),
       author: each.author,

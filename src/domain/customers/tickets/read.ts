@@ -73,6 +73,8 @@ export function toListedTicket({ keys }: Keys, row: Omit<TicketRow, 'mail_id_sea
     object: 'ticket',
     subject: keys.open(SEALED.ticketSubject, row.id, row.subject_sealed).toString(),
     status: row.status,
+    category: row.category,
+    answer_by: row.answer_by && formatRfc3339(row.answer_by),
     created_at: formatRfc3339(row.created_at),
     updated_at: formatRfc3339(row.updated_at),
     closed_at: row.closed_at && formatRfc3339(row.closed_at),

@@ -90,6 +90,17 @@ export const ACCOUNT_MAILS = {
       ],
     };
   },
+
+  ticket_opened(data, panel) {
+    return {
+      subject: sanitizeLine(data.subject),
+      paragraphs: [
+        sanitizeText(data.text),
+        `Answer in the ticket by ${formatUtc(data.answerBy)}:`,
+        panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
+      ],
+    };
+  },
 } satisfies Partial<MailTemplates>;
 
 const READ_TICKET = {

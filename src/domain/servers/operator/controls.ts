@@ -22,12 +22,25 @@ import { requireServerId, throwServerNotFound } from './find.ts';
  * Freezes a server: powers off its machine and leaves its customer only viewing and destroying it. Returns
  * false if it is already frozen for this reason. `reason` is one line that its customer reads.
  */
-export async function freezeServer(service: Service, shownId: string, reason: string): Promise<boolean> {
+export async function freezeServer(
+  service: Service,
+  shownId: string,
+  reason: string,
+  { also, keepsReason = false }: FreezeOptions = {},
+): Promise<boolean> {
   const line = requireLine('reason', reason);
-  return await changeControls(service, shownId, 'server.freeze', (controls, now) => {
-    if (controls.freeze_reason === line) return null;
+  const change = { action: 'server.freeze', also } as const;
+  return await changeControls(service, shownId, change, (controls, now) => {
+    if (controls.freeze_reason === line || (keepsReason && controls.frozen_at !== null)) return null;
     return { ...controls, frozen_at: controls.frozen_at ?? now, freeze_reason: line };
   });
+}
+
+interface FreezeOptions {
+  /** Runs in the same commit, under the server's lock. False: the server is not frozen. */
+  readonly also?: ((tx: Sql, now: Date) => Promise<boolean>) | undefined;
+  /** A frozen server keeps the reason that it has. */
+  readonly keepsReason?: boolean;
 }
 
 /**
@@ -36,7 +49,7 @@ export async function freezeServer(service: Service, shownId: string, reason: st
  */
 export async function placeLegalHold(service: Service, shownId: string, order: string): Promise<boolean> {
   const line = requireLine('order', order);
-  return await changeControls(service, shownId, 'server.hold', (controls, now, server) => {
+  return await changeControls(service, shownId, { action: 'server.hold' }, (controls, now, server) => {
     // A server that cannot be provisioned is removed, and it has no disk.
     if (server.first_run_at === null)
       throw new OperatorError(
@@ -63,7 +76,7 @@ export async function releaseServer(
   shownId: string,
   scope: ReleaseScope,
 ): Promise<boolean> {
-  return await changeControls(service, shownId, 'server.release', (controls) => {
+  return await changeControls(service, shownId, { action: 'server.release' }, (controls) => {
     const frozen = controls.frozen_at !== null;
     const held = controls.held_at !== null;
     const { freeze, hold } = scope.freeze || scope.hold ? scope : inferScope(frozen, held);
@@ -101,11 +114,12 @@ export async function setOutboundMail(service: Service, shownId: string, allowed
 async function changeControls(
   service: Service,
   shownId: string,
-  action: Action,
+  { action, also }: { readonly action: Action } & Pick<FreezeOptions, 'also'>,
   decide: (current: ServerControls, now: Date, server: ServerRow) => ServerControls | null,
 ): Promise<boolean> {
   return await changeServer(service, shownId, action, async (tx, server, now) => {
     const { id, suspended_reason: reason, paid_until: paidUntil } = server;
+    if (also && !(await also(tx, now))) return false;
     const previous = (await findServerControls(tx, id)) ?? throwServerNotFound();
     const next = decide(previous, now, server);
     if (next === null) return false;

@@ -56,6 +56,13 @@ const DETAILS: readonly Shown<StaffServer>[] = [
   { name: 'Legal hold', value: (row) => row.hold_order },
   { name: 'Transfer', value: (row) => row.throttled && 'throttled until the month ends' },
   { name: 'Outbound SMTP', value: (row) => (row.mail_allowed ? 'allowed' : 'blocked') },
+  {
+    name: 'Abuse reports',
+    value: ({ abuse_reports: { open, recent } }) =>
+      recent + open > 0 ? `${open} open, ${recent} in 180 days` : 'none',
+    link: ({ id, abuse_reports: { open, recent } }) =>
+      recent + open > 0 ? `${CONSOLE_PATHS.abuse}?server=${encodeURIComponent(id)}` : null,
+  },
   WORK,
 ];
 

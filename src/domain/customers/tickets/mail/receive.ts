@@ -31,6 +31,7 @@ import {
   setTicketStatus,
   type TicketRow,
 } from '../../../../store/customers/tickets.ts';
+import { markReportAnswered } from '../../../../store/staff/abuse.ts';
 import type { Service } from '../../../context.ts';
 import { recordAudit, systemActor } from '../../../record.ts';
 import { findClosure, loadRules } from '../../../rules/rules.ts';
@@ -175,7 +176,10 @@ async function store(
     const subject = subjectOf(mail);
     const row = ticket ?? (await insertNewTicket(tx, service, { customerId, subject }, now));
     await addMail(tx, service, { mail, row }, now);
-    if (ticket) await setTicketStatus(tx, { id: row.id, status: 'open', now });
+    if (ticket) {
+      await setTicketStatus(tx, { id: row.id, status: 'open', now });
+      await markReportAnswered(tx, row.id, now);
+    }
     const actor = { ...systemActor(now), customerId };
     const action = ticket ? 'ticket.reply' : 'ticket.create';
     await recordAudit(tx, { actor, action, resource: formatId('ticket', row.id) }, now);
