@@ -43,6 +43,8 @@ export const ID_PREFIXES = {
   staffLog: 'slg_',
   approval: 'apr_',
   coupon: 'cpn_',
+  legalOrder: 'lgl_',
+  legalDocument: 'lgd_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -7,6 +7,7 @@ export const PANEL_PATHS = {
   terms: '/terms',
   privacy: '/privacy',
   contact: '/contact',
+  transparency: '/transparency',
   docs: '/docs',
   signIn: '/signin',
   signUp: '/signup',

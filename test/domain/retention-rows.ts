@@ -213,6 +213,12 @@ export async function openRetentionRows(world: TestService) {
         ...{ created_at: at, updated_at: at, closed_at: at },
       }),
     ),
+    legalOrders: keptForDays(1_096, (at) =>
+      insert('legal_orders', {
+        ...{ id: newId(at), kind: 'other', state: 'complied', details_sealed: 'sealed' },
+        ...{ received_at: at, created_at: at, updated_at: at, closed_at: at },
+      }),
+    ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     orderDrafts: untilExpiry((at) =>
       insert('order_drafts', {

@@ -8,6 +8,8 @@ import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { attachLegalDocument } from '../../src/domain/staff/legal/documents.ts';
+import { createLegalOrder } from '../../src/domain/staff/legal/orders.ts';
 import { inviteStaff } from '../../src/domain/staff/people.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
@@ -51,6 +53,9 @@ async function storeTwoOfEach(): Promise<void> {
     await saveOrderDraft(service, actor, [['name', `web-${n}`]]);
     const { id: ticket } = await createTicket(service, actor, { subject: `s ${n}`, text: `t ${n}` });
     await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
+    const known = { kind: 'other', authority: `authority ${n}`, reference: `r ${n}` } as const;
+    const { id: order } = await createLegalOrder(service, known);
+    await attachLegalDocument(service, order, { name: `order ${n}`, content: Buffer.from(`order ${n}`) });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);

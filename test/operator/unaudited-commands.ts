@@ -64,6 +64,10 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'plans show',
   'maintenance list',
   'policy list',
+  'legal list',
+  'legal show',
+  'legal document',
+  'legal report',
 ];
 
 /** They are recorded in the staff log: see staff.test.ts. */
@@ -87,4 +91,8 @@ export const COMMANDS_OF_THE_STAFF_LOG: readonly string[] = [
   'customers set-tags',
   'operations retry',
   'operations give-up',
+  'legal create',
+  'legal change',
+  'legal attach',
+  'legal close',
 ];

@@ -31,6 +31,7 @@ export type TargetKind =
   | 'ticket'
   | 'cannedAnswer'
   | 'incident'
+  | 'legalOrder'
   | 'policy'
   | 'switch';
 
@@ -50,6 +51,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   ticket: async (_service, name) => (parseId('ticket', name) ? name : fail('not_found')),
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
   incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
+  legalOrder: async (_service, name) => (parseId('legalOrder', name) ? name : fail('not_found')),
   policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
   switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };

@@ -7,6 +7,7 @@ import { firstIdAt } from '../../kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { FIGURES_KEPT_DAYS } from '../../spec/staff/figures.ts';
+import { LEGAL_LIMITS } from '../../spec/staff/legal.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { PURGES, type Purge, purgeBatch } from '../../store/service/retention.ts';
 import type { Service } from '../context.ts';
@@ -60,6 +61,7 @@ export const RETENTION = {
   mailLinks: { purge: PURGES.mailLinks, keepMs: LIMITS.mailLinkRetentionDays * DAY_MS, batch: BATCH },
   availability: { purge: PURGES.availability, keepMs: AVAILABILITY_KEEP_MS, batch: BATCH },
   tickets: { purge: PURGES.tickets, keepMs: LIMITS.ticketRetentionDays * DAY_MS, batch: 100 },
+  legalOrders: { purge: PURGES.legalOrders, keepMs: LEGAL_LIMITS.retentionDays * DAY_MS, batch: 50 },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },
   addressHistory: { purge: PURGES.addressHistory, keepMs: 0, batch: BATCH },
   orderDrafts: { purge: PURGES.orderDrafts, keepMs: 0, batch: BATCH },

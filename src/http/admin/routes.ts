@@ -9,6 +9,7 @@ import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { INCIDENT_ROUTES } from './routes/incidents.ts';
+import { LEGAL_ROUTES } from './routes/legal.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
 import { PLAN_ROUTES } from './routes/plans.ts';
@@ -23,6 +24,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...INCIDENT_ROUTES,
   ...RULE_ROUTES,
+  ...LEGAL_ROUTES,
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,

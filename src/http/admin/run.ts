@@ -62,6 +62,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   tickets: 'ticket',
   canned_answers: 'cannedAnswer',
   incidents: 'incident',
+  'legal-orders': 'legalOrder',
   policies: 'policy',
   switches: 'switch',
 };

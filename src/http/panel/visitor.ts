@@ -56,7 +56,8 @@ export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<
   const message = findClosure(rules, null, edge.service.clock.now())?.message;
   // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
-  return (view) => buildStaticFrame(visitor, forms, { closed, view });
+  const transparency = rules.switches.some(({ name, on_ }) => name === 'transparency' && on_);
+  return (view) => buildStaticFrame(visitor, forms, { closed, view, transparency });
 }
 
 /** Builds the frame without the database. */
@@ -66,9 +67,12 @@ export function buildStaticFrame(
   {
     closed = null,
     view = {},
+    transparency = false,
   }: {
     readonly closed?: string | null;
     readonly view?: Pick<View, 'live' | 'refreshS' | 'valuesEveryS'>;
+    /** The report is published. */
+    readonly transparency?: boolean;
   } = {},
 ): Frame {
   const { session } = identity;
@@ -78,7 +82,7 @@ export function buildStaticFrame(
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
   const reloadPath = withQuery(path, withoutNotice(query));
   return {
-    brand: brandOf(edge.service.settings.siteName, edge.settings.site),
+    brand: brandOf(edge.service.settings.siteName, edge.settings.site, { transparency }),
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,

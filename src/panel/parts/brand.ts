@@ -12,7 +12,7 @@ export interface Brand {
     readonly links: readonly (readonly [name: string, url: string])[];
   };
   /** Whether the host published them; others are not linked. */
-  readonly published: Readonly<Record<'terms' | 'privacy' | 'contact', boolean>>;
+  readonly published: Readonly<Record<'terms' | 'privacy' | 'contact' | 'transparency', boolean>>;
 }
 
 /** Returns a link to the contact page, or the text alone if the host has published no contact. */
@@ -36,6 +36,7 @@ export function footer({ name, footer: own, published }: Brand): Html {
     ...(published.terms ? ([['Terms', PANEL_PATHS.terms]] as const) : []),
     ...(published.privacy ? ([['Privacy', PANEL_PATHS.privacy]] as const) : []),
     ...(published.contact ? ([['Contact', PANEL_PATHS.contact]] as const) : []),
+    ...(published.transparency ? ([['Transparency', PANEL_PATHS.transparency]] as const) : []),
     ...own.links,
   ];
   return html`<footer class="colophon"><p>${own.text ?? name}</p>

@@ -90,6 +90,12 @@ export const PURGES = {
     // An answer that the customer leaves open counts like the end.
     where: `aged.status <> 'open'`,
   },
+  legalOrders: {
+    table: 'legal_orders',
+    by: 'closed_at',
+    type: 'timestamptz',
+    where: 'aged.closed_at is not null',
+  },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   orderDrafts: { table: 'order_drafts', by: 'expires_at', type: 'timestamptz' },

@@ -50,6 +50,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/terms': singleExample('terms', '/terms'),
   '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
+  '/transparency': singleExample('transparency', '/transparency'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],
     ['guide-sdk', '/docs/guides/sdk'],
