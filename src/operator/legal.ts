@@ -93,7 +93,7 @@ function addFields(command: Command): Command {
   return command
     .option('--received <time>', `When it arrived: ${DAY}`)
     .option('--due <time>', `Until when to answer: ${DAY}`)
-    .option('--gag-until <time>', `Until when the customer must not be told: ${DAY}`)
+    .option('--gag-until <time>', `Until when the customer must not know: ${DAY}`)
     .option('--customer <email>', 'The customer whom it names')
     .option('--server <id>', 'The server that it names: srv_… or a current address')
     .option('--address <address>', 'The IP address that it names; we look up who had it')

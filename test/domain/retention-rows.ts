@@ -289,17 +289,8 @@ export async function openRetentionRows(world: TestService) {
     deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };
   return {
-    customerId,
-    serverId,
-    now,
-    ago,
-    insertServer,
-    isThere,
-    delivery,
-    event,
-    session,
-    deletedImage,
-    rules,
+    ...{ customerId, serverId, now, ago, insertServer, isThere },
+    ...{ delivery, event, session, deletedImage, rules },
   };
 }
 

@@ -2,6 +2,7 @@
 import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
+import { isServiceSwitch } from '../../spec/switches.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import {
@@ -155,7 +156,7 @@ async function readService(service: Deps) {
   const { db } = service;
   const size = await readDatabaseSize(db);
   const connections = await countConnections(db);
-  const switches = await readSwitches(service);
+  const switches = (await readSwitches(service)).filter(({ name }) => isServiceSwitch(name));
   return {
     skerry_switch_on: switches.map(({ name, on }) => gauge(on ? 1 : 0, { switch: name })),
     skerry_database_size_bytes: [gauge(size?.bytes ?? 0)],

@@ -28,7 +28,7 @@ import { listPolicies } from '../rules/policies.ts';
 import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
-import { legalFindings } from '../staff/legal/findings.ts';
+import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';

@@ -14,8 +14,8 @@ import type { Service } from '../context.ts';
 type Deps = Pick<Service, 'db' | 'clock'>;
 
 /**
- * People do some for themselves, with a one-time code. An act on a legal order would wait with its text, which
- * only an owner may read.
+ * People do some for themselves, with a one-time code. An act on a legal order would wait with its text,
+ * which only an owner may read.
  */
 const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account', 'legal_orders'];
 

@@ -1,4 +1,4 @@
-/** Receives a file from a form, and names one that is sent. */
+/** Receives a file from a form, and names a file that is sent. */
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { InvalidRequest } from '../../kernel/fail.ts';

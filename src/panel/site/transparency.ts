@@ -28,8 +28,8 @@ export interface Report {
 export function transparencyView(report: Report): View {
   return {
     title: 'Transparency report',
-    body: html`<p>How many legal orders we received, and what we did. A count belongs to the half-year in which
-the order arrived, and changes until the order is closed.</p>
+    body: html`<p>How many legal orders we received, and their results. A count belongs to the half-year in
+which the order arrived, and changes until the order is closed.</p>
 ${reportTables(report)}`,
   };
 }

@@ -66,7 +66,7 @@ export const LEGAL_OPERATIONS = {
   'transparency.get': read('legal report', 'Show the transparency report', OWNER),
 } as const;
 
-/** What the transparency report sums up for each half-year. A further row needs a count in its domain. */
+/** The sums of the transparency report for each half-year. A further row needs a count in its domain. */
 export const REPORT_FIGURES = {
   accounts: 'Accounts concerned',
   servers: 'Servers concerned',

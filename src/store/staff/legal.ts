@@ -43,7 +43,9 @@ const DOCUMENT_COLUMNS = 'id, order_id, name_sealed, type, size_bytes, created_a
 
 const SELECT = `select o.*, case when c.deleted_at is null then c.email end as customer_email,
     s.name as server_name
-  from legal_orders o left join customers c on c.id = o.customer_id left join servers s on s.id = o.server_id`;
+  from legal_orders o
+  left join customers c on c.id = o.customer_id
+  left join servers s on s.id = o.server_id`;
 
 /** Omitted fields match everything. */
 export interface LegalOrderFilter {
@@ -135,7 +137,7 @@ export async function listDueOrders(
   sql: Sql,
   before: Date,
   limit: number,
-): Promise<Pick<LegalOrderRow, 'id' | 'due_at'>[]> {
+): Promise<{ readonly id: string; readonly due_at: Date }[]> {
   return await sql.rows(
     `select id, due_at from legal_orders
       where state = 'open' and due_at is not null and due_at < $1 order by due_at, id limit $2`,

@@ -1,12 +1,13 @@
 /** Legal orders as an owner reads them. */
 import { formatId, parseId } from '../../../kernel/ids.ts';
-import { formatRfc3339 } from '../../../kernel/time.ts';
+import { DAY_MS, formatRfc3339, formatSessionTime } from '../../../kernel/time.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import { LEGAL_LIMITS, type LegalOrderKind, type LegalState } from '../../../spec/staff/legal.ts';
 import {
   findLegalOrder,
   type LegalOrderRow,
   listActsOfOrder,
+  listDueOrders,
   listLegalDocuments,
   listLegalOrders as listRows,
   type NamedLegalOrderRow,
@@ -14,6 +15,8 @@ import {
 import type { Service } from '../../context.ts';
 import { requireCustomer } from '../../customers/operator.ts';
 import { orderNotFound } from './fields.ts';
+
+const FINDINGS_SHOWN = 10;
 
 type Deps = Pick<Service, 'db' | 'keys' | 'clock'>;
 
@@ -102,7 +105,7 @@ function toItem(service: Pick<Service, 'keys' | 'clock'>, row: NamedLegalOrderRo
     received_at: formatRfc3339(row.received_at),
     due_at: row.due_at && formatRfc3339(row.due_at),
     gag_until: row.gag_until && formatRfc3339(row.gag_until),
-    /** The customer must not be told now. */
+    /** In force now. */
     gagged: row.gag_until !== null && row.gag_until > now,
     overdue: row.state === 'open' && row.due_at !== null && row.due_at < now,
     data_handed_out: row.data_handed_out,
@@ -114,4 +117,22 @@ function toItem(service: Pick<Service, 'keys' | 'clock'>, row: NamedLegalOrderRo
 
 export function openDetails({ keys }: Pick<Service, 'keys'>, row: LegalOrderRow): LegalDetails {
   return JSON.parse(keys.open(SEALED.legalOrder, row.id, row.details_sealed).toString());
+}
+
+/**
+ * Orders that are due soon or overdue, for `status`. Everyone on the staff reads that, so there is no text of an
+ * order.
+ */
+export async function legalFindings({ db, clock }: Pick<Service, 'db' | 'clock'>) {
+  const now = clock.now();
+  const soon = new Date(now.getTime() + LEGAL_LIMITS.dueWarningDays * DAY_MS);
+  const due = await listDueOrders(db, soon, FINDINGS_SHOWN);
+  return due.map(({ id, due_at: at }) => {
+    const verb = at < now ? 'was' : 'is';
+    return {
+      level: at < now ? ('fail' as const) : ('warn' as const),
+      subject: 'legal orders',
+      message: `${formatId('legalOrder', id)} ${verb} due ${formatSessionTime(at)} UTC`,
+    };
+  });
 }

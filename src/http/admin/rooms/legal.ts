@@ -70,7 +70,7 @@ const SERVER_ACTS: readonly RoomAct<LegalOrder>[] = [
     operation: 'servers.hold',
     title: 'Place a legal hold',
     button: 'Place hold',
-    text: 'The server keeps running, and nothing deletes its disk. The customer can see the hold and its text.',
+    text: 'The server keeps running, and its disk is kept. The customer sees the hold and its text.',
     ...OF_SERVER,
     when: (order) => isOpen(order) && order.server !== null,
   },
