@@ -96,7 +96,7 @@ export const SEALED = {
     column: 'content_sealed',
     row: 'id',
     lasting: true,
-    batch: 2,
+    batch: 5,
   },
   rootPassword: { purpose: 'root password', table: 'servers', column: 'root_password_sealed', row: 'id' },
   userData: { purpose: 'user data', table: 'servers', column: 'user_data_sealed', row: 'id' },

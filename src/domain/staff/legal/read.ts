@@ -120,8 +120,8 @@ export function openDetails({ keys }: Pick<Service, 'keys'>, row: LegalOrderRow)
 }
 
 /**
- * Orders that are due soon or overdue, for `status`. Everyone on the staff reads that, so there is no text of an
- * order.
+ * Orders that are due soon or overdue, for `status`. Everyone on the staff reads that, so no text of an order
+ * is in it.
  */
 export async function legalFindings({ db, clock }: Pick<Service, 'db' | 'clock'>) {
   const now = clock.now();
