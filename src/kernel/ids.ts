@@ -46,6 +46,8 @@ export const ID_PREFIXES = {
   announcement: 'ann_',
   mailing: 'mlg_',
   abuseReport: 'abr_',
+  legalOrder: 'lgl_',
+  legalDocument: 'lgd_',
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -24,6 +24,7 @@ import { addIncidents } from './health/incidents.ts';
 import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
+import { addLegal } from './legal.ts';
 import { addMachines } from './machines.ts';
 import { addMaintenance } from './maintenance.ts';
 import { addChain } from './money/chain.ts';
@@ -77,6 +78,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addMaintenance,
   addIncidents,
   addPolicy,
+  addLegal,
 ];
 
 /** Adds commands that only the composition root can provide, such as `serve`. */

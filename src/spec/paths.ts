@@ -8,6 +8,7 @@ export const PANEL_PATHS = {
   privacy: '/privacy',
   contact: '/contact',
   abuse: '/abuse',
+  transparency: '/transparency',
   docs: '/docs',
   signIn: '/signin',
   signUp: '/signup',

@@ -36,7 +36,26 @@ export const SWITCHES = {
     blockedOperations: [],
     about: 'send mail; off: mail is queued, nothing is sent',
   },
+  transparency: {
+    default: false,
+    blockedOperations: [],
+    about: 'publish counts of legal orders at /transparency; off: the page does not exist',
+  },
+  'transparency-gagged': {
+    default: false,
+    blockedOperations: [],
+    about: 'count legal orders there whose gag is in force; off: each is counted once its gag has ended',
+  },
 } as const satisfies Record<string, SwitchRow>;
 
 export type SwitchName = keyof typeof SWITCHES;
 export const SWITCH_NAMES = Object.keys(SWITCHES) as SwitchName[];
+
+/** The switches that stop a part of the service when they are off. The others add something. */
+export type ServiceSwitch = {
+  [Name in SwitchName]: (typeof SWITCHES)[Name]['default'] extends true ? Name : never;
+}[SwitchName];
+
+export function isServiceSwitch(name: SwitchName): name is ServiceSwitch {
+  return SWITCHES[name].default;
+}

@@ -8,6 +8,7 @@ import { sampleServers } from '../domain/servers/metrics.ts';
 import { resealSecrets } from '../domain/upkeep/reseal.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
+import { SEALED_COLUMNS } from '../spec/sealed.ts';
 import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
@@ -30,7 +31,8 @@ import { watchJob } from './watch.ts';
 
 /** After a long outage each server has 30 days of metrics: 18,000 rows per batch. */
 const SAMPLE_BATCH_SIZE = 25;
-const RESEAL_BATCHES_PER_RUN = 20;
+/** A round that finds nothing takes one run. */
+const RESEAL_BATCHES_PER_RUN = SEALED_COLUMNS.length;
 const FLEET = { name: 'fleet', everyS: 15 } as const;
 const HOST_FACTS = { name: 'host facts', everyS: 15, simulatedEveryS: 60 } as const;
 

@@ -235,6 +235,12 @@ export async function openRetentionRows(world: TestService) {
       await insertReport(now(), { id });
       return await insert('abuse_reporters', { report_id: id, contact_sealed: 'sealed', expires_at: at });
     }),
+    legalOrders: keptForDays(1_096, (at) =>
+      insert('legal_orders', {
+        ...{ id: newId(at), kind: 'other', state: 'complied', details_sealed: 'sealed' },
+        ...{ received_at: at, created_at: at, updated_at: at, closed_at: at },
+      }),
+    ),
     figures: keptForDays(400, (at) => insert('figures', { name: 'sign_ups', key: '', hour: at, value: 1 })),
     announcements: keptForDays(365, (at) => announcement(at)),
     announcementDismissals: untilExpiry(async (at) => {
@@ -298,17 +304,8 @@ export async function openRetentionRows(world: TestService) {
     deletedImages: { insert: (at) => deletedImage({ deleted_at: at }), keptMs: 0, goneMs: 1 },
   };
   return {
-    customerId,
-    serverId,
-    now,
-    ago,
-    insertServer,
-    isThere,
-    delivery,
-    event,
-    session,
-    deletedImage,
-    rules,
+    ...{ customerId, serverId, now, ago, insertServer, isThere },
+    ...{ delivery, event, session, deletedImage, rules },
   };
 }
 

@@ -46,7 +46,7 @@ const KEPT: Record<string, string> = {
   ...stay('one per customer and coupon, deleted with the account', 'coupon_redemptions'),
   ...stay('operator data', 'coupons', 'approval_rules', 'staff_passkeys'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
-  ...stay('deleted with their parent', 'ticket_messages', 'ticket_files'),
+  ...stay('deleted with their parent', 'ticket_messages', 'ticket_files', 'legal_documents'),
   ...stay('operator data, limited by a constant', 'canned_answers', 'abuse_templates'),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),

@@ -9,6 +9,8 @@ import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
 import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
+import { attachLegalDocument } from '../../src/domain/staff/legal/documents.ts';
+import { createLegalOrder } from '../../src/domain/staff/legal/orders.ts';
 import { inviteStaff } from '../../src/domain/staff/people.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
@@ -63,6 +65,9 @@ async function storeTwoOfEach(): Promise<void> {
       ...{ kind: 'spam', address: `192.0.2.${n}`, time: '2020-01-01T00:00:00Z', evidence: `e ${n}` },
       reporter: `r ${n}`,
     });
+    const known = { kind: 'other', authority: `authority ${n}`, reference: `r ${n}` } as const;
+    const { id: order } = await createLegalOrder(service, known);
+    await attachLegalDocument(service, order, { name: `order ${n}`, content: Buffer.from(`order ${n}`) });
     await requestReset(service, actor, `unknown-${n}@example.org`);
     const { customerId } = await world.fixtures.addCustomer();
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);

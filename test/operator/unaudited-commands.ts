@@ -74,6 +74,10 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'plans show',
   'maintenance list',
   'policy list',
+  'legal list',
+  'legal show',
+  'legal document',
+  'legal report',
 ];
 
 /** They act as the customer, whose audit log has them: see ticket-mail.test.ts. */
@@ -105,4 +109,8 @@ export const COMMANDS_OF_THE_STAFF_LOG: readonly string[] = [
   'customers set-tags',
   'operations retry',
   'operations give-up',
+  'legal create',
+  'legal change',
+  'legal attach',
+  'legal close',
 ];

@@ -41,6 +41,8 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   ip_blocks: 'the operator runs the command again',
   kysely_migration: 'migrations run in one transaction',
   kysely_migration_lock: 'migrations run in one transaction',
+  legal_documents: 'written in one commit',
+  legal_orders: 'written in one commit',
   mail_links: 'written in one commit with its mail',
   mailing_recipients: 'a step is one commit with its mails, which the next one continues',
   mailings: 'written in one commit with its recipients and audit row',

@@ -2,6 +2,7 @@
 import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
+import { isServiceSwitch } from '../../spec/switches.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import {
@@ -156,7 +157,7 @@ async function readService(service: Deps) {
   const { db } = service;
   const size = await readDatabaseSize(db);
   const connections = await countConnections(db);
-  const switches = await readSwitches(service);
+  const switches = (await readSwitches(service)).filter(({ name }) => isServiceSwitch(name));
   const reports = await countReportsByState(db);
   return {
     skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),

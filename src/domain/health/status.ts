@@ -4,6 +4,7 @@ import { formatCents } from '../../kernel/money.ts';
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
+import { isServiceSwitch } from '../../spec/switches.ts';
 import { sumNegativeBalances } from '../../store/billing/negative.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { countSealedByKey } from '../../store/service/sealed.ts';
@@ -28,6 +29,7 @@ import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
+import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';
@@ -85,6 +87,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await abuseFindings(service)),
     ...(await hostFindings(service)),
     ...(await certificateFindings(service)),
+    ...(await legalFindings(service)),
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),
   ];
@@ -236,7 +239,7 @@ async function dedicatedFindings(service: Deps): Promise<Finding[]> {
 }
 
 function controlFindings(counts: WorkCounts, switches: readonly SwitchState[]): Finding[] {
-  const off = switches.filter(({ on }) => !on);
+  const off = switches.filter(({ name, on }) => !on && isServiceSwitch(name));
   const switchFindings = off.map(({ name, since, reason }): Finding => {
     const why = reason === null ? '' : ` (${reason})`;
     return {

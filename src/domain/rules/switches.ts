@@ -2,7 +2,7 @@
 
 import { requireLine } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
+import { isServiceSwitch, SWITCH_NAMES, SWITCHES, type SwitchName } from '../../spec/switches.ts';
 import {
   findSwitch,
   incrementRulesVersion,
@@ -43,8 +43,9 @@ export async function setSwitch(
 ): Promise<boolean> {
   const line = reason === null ? null : requireLine('reason', reason);
   const changed = await service.db.transaction(async (tx) => {
-    // Requests are blocked by the rules, which every process caches.
-    if (SWITCHES[name].blockedOperations.length > 0) await incrementRulesVersion(tx);
+    // Every process caches the rules that requests read: what is blocked, and what is published.
+    const isRule = SWITCHES[name].blockedOperations.length > 0 || !isServiceSwitch(name);
+    if (isRule) await incrementRulesVersion(tx);
     const before = toSwitchState(name, await findSwitch(tx, name));
     if (before.on === on && (line === null || before.reason === line)) return false;
     const now = service.clock.now();

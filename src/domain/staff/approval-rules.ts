@@ -13,8 +13,11 @@ import type { Service } from '../context.ts';
 
 type Deps = Pick<Service, 'db' | 'clock'>;
 
-/** People do these for themselves, with a one-time code. */
-const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account'];
+/**
+ * People do some for themselves, with a one-time code. An act on a legal order would wait with its text,
+ * which only an owner may read.
+ */
+const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account', 'legal_orders'];
 
 /** A request that waits is stored in plain text, and their input is personal data. */
 const NEVER_STORED: readonly StaffOperation[] = [

@@ -36,6 +36,7 @@ export type TargetKind =
   | 'incident'
   | 'announcement'
   | 'mailing'
+  | 'legalOrder'
   | 'policy'
   | 'switch';
 
@@ -59,6 +60,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
   announcement: async (_service, name) => (parseId('announcement', name) ? name : fail('not_found')),
   mailing: async (_service, name) => (parseId('mailing', name) ? name : fail('not_found')),
+  legalOrder: async (_service, name) => (parseId('legalOrder', name) ? name : fail('not_found')),
   policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
   switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };

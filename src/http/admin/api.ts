@@ -46,6 +46,7 @@ function registerAdminRoute(scope: FastifyInstance, edge: AdminEdge, route: Admi
   scope.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    ...(route.bodyMaxBytes !== undefined && { bodyLimit: route.bodyMaxBytes }),
     handler: async (request, reply) => {
       const actor = await requireActor(edge, request, reply);
       const answer = await runAdmin(edge, route, actor, {

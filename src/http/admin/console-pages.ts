@@ -7,6 +7,7 @@ import { ACCESS_PAGES } from './pages/access.ts';
 import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
 import { MAILING_PAGES } from './pages/mailings.ts';
+import { LEGAL_FILES, LEGAL_PAGES } from './pages/legal.ts';
 import { OVERVIEW_FILES, OVERVIEW_PAGE } from './pages/overview.ts';
 import { RECORD_PAGES } from './pages/records.ts';
 import { STAFF_PAGES } from './pages/staff.ts';
@@ -17,6 +18,7 @@ import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { INCIDENTS_ROOM } from './rooms/incidents.ts';
+import { LEGAL_ORDERS_ROOM } from './rooms/legal.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
 import { COUPONS_ROOM } from './rooms/money/coupons.ts';
@@ -36,6 +38,7 @@ const ROOMS = [
   MAINTENANCE_ROOM,
   SWITCHES_ROOM,
   POLICIES_ROOM,
+  LEGAL_ORDERS_ROOM,
   SERVERS_ROOM,
   OPERATIONS_ROOM,
   HOSTS_ROOM,
@@ -70,6 +73,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...CUSTOMER_PAGES,
   ...TICKET_PAGES,
   ...MAILING_PAGES,
+  ...LEGAL_PAGES,
   ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,
@@ -79,5 +83,6 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
 export const CONSOLE_FILES: readonly ConsoleFile[] = [
   ...OVERVIEW_FILES,
   ...TICKET_FILES,
+  ...LEGAL_FILES,
   ...ROOMS.flatMap((room) => roomFiles(room)),
 ];

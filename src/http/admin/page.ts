@@ -41,7 +41,9 @@ export interface OperationForm {
   readonly operation: StaffOperation;
   /** The ids of the operation's path. Defaults to the page's own. */
   readonly params?: (form: Form, params: PageIds) => PageIds;
-  readonly body?: (form: Form) => object;
+  readonly body?: (form: Form, file: Buffer | null) => object;
+  /** Set if the form has a file, as its last field. Its page accepts uploads. */
+  readonly fileMaxBytes?: number;
   readonly done: (answer: never, params: PageIds) => ConsoleResult;
 }
 
@@ -81,6 +83,8 @@ export interface ConsolePage {
   /** With parameters as `{id}`. */
   readonly path: string;
   readonly access: 'anyone' | 'staff';
+  /** Its forms are multipart, with a file. */
+  readonly acceptsUpload?: true;
   readonly render: (context: ConsoleContext) => Promise<ConsoleView> | ConsoleView;
   readonly forms?: Readonly<Record<string, ConsoleForm>>;
 }

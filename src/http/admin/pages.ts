@@ -16,9 +16,9 @@ import { clientAddress } from '../client-address.ts';
 import { logFault, toFailure } from '../errors.ts';
 import { type Form, type FormBody, field, parseQuery } from '../form.ts';
 import { assetsOf, registerAssets, registerFavicon } from '../panel/assets.ts';
-import { registerBodyParsers } from '../panel/form-bodies.ts';
+import { attachment, receiveFile } from '../panel/file-transfer.ts';
+import { FILE_UPLOAD_CONFIG, registerBodyParsers } from '../panel/form-bodies.ts';
 import { httpStatus, withFormErrors } from '../panel/form-errors.ts';
-import { attachment } from '../panel/resources/ticket-file.ts';
 import { PAGE_HEADERS } from '../panel/visitor.ts';
 import { isApproval } from './approved.ts';
 import { CONSOLE_FILES, CONSOLE_PAGES } from './console-pages.ts';
@@ -77,7 +77,8 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
     return await sendPage(visit, page, newForms(visit), null);
   });
   if (!page.forms) return;
-  scope.post(url, async (request, reply) => {
+  const config = page.acceptsUpload ? FILE_UPLOAD_CONFIG : {};
+  scope.post(url, { config }, async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     try {
       return await submit(visit, page);
@@ -151,13 +152,17 @@ async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<Con
   if ('run' in form) return await form.run({ edge, visitor, address, staff, read }, body);
   const params = request.params as PageIds;
   const reason = field(body, 'reason');
-  const answer = await runAdmin(edge, adminRouteOf(form.operation), staff(), {
+  const { operation, fileMaxBytes } = form;
+  // A file is read only from people who may send it.
+  const takesFile = fileMaxBytes !== undefined && mayPerform(staff().role, operation);
+  const file = takesFile ? await receiveFile(request, fileMaxBytes) : null;
+  const answer = await runAdmin(edge, adminRouteOf(operation), staff(), {
     params: form.params?.(body, params) ?? params,
     query: {},
-    body: { ...form.body?.(body), ...(body.has('reason') && { reason }) },
+    body: { ...form.body?.(body, file), ...(body.has('reason') && { reason }) },
     submission: submissionOf(body),
   });
-  const isHeld = isApproval(answer) && !form.operation.startsWith('approvals.');
+  const isHeld = isApproval(answer) && !operation.startsWith('approvals.');
   if (isHeld) return { to: pathOf(request), notice: 'requested' };
   return form.done((answer ?? {}) as never, params);
 }
@@ -267,7 +272,11 @@ function sendView(
   const frame = {
     site: settings.siteName,
     sandbox: settings.mode === 'sandbox',
-    staff: staff && { name: staff.name, role: ROLE_NAMES[staff.role] },
+    staff: staff && {
+      name: staff.name,
+      role: ROLE_NAMES[staff.role],
+      isOwner: staff.role === 'owner',
+    },
     notice: consoleNotice(notice),
     forms,
     // The answer of a form has errors or secrets, which an update would remove.

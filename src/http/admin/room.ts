@@ -13,7 +13,7 @@ import {
   roomListView,
   type Shown,
 } from '../../panel/staff/room.ts';
-import type { RoomForm } from '../../panel/staff/room-form.ts';
+import type { RoomField, RoomForm } from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
 import { downloadList } from './download.ts';
@@ -42,6 +42,10 @@ export interface RoomAct<Item> {
   readonly when?: (item: Item) => boolean;
   /** The current values of its fields. */
   readonly values?: (item: Item) => Readonly<Record<string, string | number | boolean | null>>;
+  /** A field that names the resource of the operation, if the page is about another one. */
+  readonly target?: { readonly label: string; readonly value: (item: Item) => string };
+  /** The reason to begin with. */
+  readonly reason?: (item: Item) => string;
   /** Fields of the operation that do not apply to the resource. */
   readonly without?: readonly string[];
   readonly notice?: ConsoleNotice;
@@ -173,6 +177,8 @@ async function find<Item>(
   return { to: `${room.path}?${new URLSearchParams({ search })}` };
 }
 
+const TARGET_FIELD = 'target';
+
 type Done = (answer: Readonly<Record<string, unknown>>, params: PageIds) => { readonly to: string };
 
 /** The forms of acts, by operation. */
@@ -187,6 +193,7 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
   const { operation, notice = 'saved' } = act;
   return {
     operation,
+    ...(act.target && { params: (form: Form) => ({ id: field(form, TARGET_FIELD).trim() }) }),
     body: (form) => readBody(operation, form),
     done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
       if (act.fileName && answer instanceof Readable) {
@@ -254,7 +261,16 @@ export function shownActs<Item>(
       button: act.button,
       isDangerous: act.isDangerous ?? false,
       text: act.text,
-      fields: fieldsOf(act.operation, act.values?.(item) ?? {}, act.without),
+      fields: [
+        ...(act.target ? [targetField(act.target.label, act.target.value(item))] : []),
+        ...fieldsOf(act.operation, act.values?.(item) ?? {}, act.without),
+      ],
+      reason: act.reason?.(item),
       needsReason: STAFF_OPERATIONS[act.operation].needsReason,
     }));
+}
+
+function targetField(label: string, value: string): RoomField {
+  const none = { choices: [], hint: undefined, maxLength: undefined };
+  return { ...none, name: TARGET_FIELD, label, kind: 'text', isRequired: true, value };
 }

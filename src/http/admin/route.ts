@@ -56,6 +56,8 @@ export interface AdminRoute extends RouteDefinition {
   readonly query?: TObject;
   /** Without the reason, which operations that need one also take. */
   readonly body?: TObject;
+  /** Of the body as JSON, if it may be larger than others. */
+  readonly bodyMaxBytes?: number;
   /** Refuses input that must not be stored while the act waits for a second person. */
   readonly checkHeld?: (call: Pick<AdminCall, 'service' | 'params' | 'body'>) => void;
   /** The US dollars that a rule of approval compares, as text. Default: the field `amount_usd`. */
@@ -84,6 +86,7 @@ export function adminRoute<
     readonly path: Path;
     readonly query?: Query;
     readonly body?: Body;
+    readonly bodyMaxBytes?: number;
     readonly checkHeld?: (
       call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'service' | 'params' | 'body'>,
     ) => void;

@@ -11,6 +11,7 @@ import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { INCIDENT_ROUTES } from './routes/incidents.ts';
+import { LEGAL_ROUTES } from './routes/legal.ts';
 import { MACHINE_ROUTES } from './routes/machines.ts';
 import { MAILING_ROUTES } from './routes/mailings.ts';
 import { OPERATION_ROUTES } from './routes/operations.ts';
@@ -26,6 +27,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
   ...INCIDENT_ROUTES,
   ...RULE_ROUTES,
+  ...LEGAL_ROUTES,
   ...CUSTOMER_ROUTES,
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,

@@ -66,6 +66,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   incidents: 'incident',
   announcements: 'announcement',
   mailings: 'mailing',
+  'legal-orders': 'legalOrder',
   policies: 'policy',
   switches: 'switch',
 };

@@ -72,7 +72,7 @@ export function assetsOf(site: SiteSettings): Frame['assets'] {
 }
 
 /** Returns the host's marks as pages show them. */
-export function brandOf(name: string, site: SiteSettings): Brand {
+export function brandOf(name: string, site: SiteSettings, { transparency = false } = {}): Brand {
   const { logo } = siteAssets(site);
   return {
     name,
@@ -83,6 +83,7 @@ export function brandOf(name: string, site: SiteSettings): Brand {
       privacy: site.privacy !== null,
       contact: site.contact !== null,
       abuse: site.abuseForm,
+      transparency,
     },
   };
 }

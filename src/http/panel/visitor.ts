@@ -63,7 +63,8 @@ export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<
   // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
   const announcements = await undismissed(visitor, rules.announcements);
-  return (view) => buildStaticFrame(visitor, forms, { closed, announcements, view });
+  const transparency = rules.switches.some(({ name, on_ }) => name === 'transparency' && on_);
+  return (view) => buildStaticFrame(visitor, forms, { closed, announcements, view, transparency });
 }
 
 async function undismissed(
@@ -82,10 +83,13 @@ export function buildStaticFrame(
     closed = null,
     announcements = [],
     view = {},
+    transparency = false,
   }: {
     readonly closed?: string | null;
     readonly announcements?: readonly ShownAnnouncement[];
     readonly view?: Pick<View, 'live' | 'refreshS' | 'valuesEveryS'>;
+    /** The report is published. */
+    readonly transparency?: boolean;
   } = {},
 ): Frame {
   const { session } = identity;
@@ -95,7 +99,7 @@ export function buildStaticFrame(
   const isRefreshable = request.method === 'GET' && field(query, PANEL_QUERY.noRefresh) === '';
   const reloadPath = withQuery(path, withoutNotice(query));
   return {
-    brand: brandOf(edge.service.settings.siteName, edge.settings.site),
+    brand: brandOf(edge.service.settings.siteName, edge.settings.site, { transparency }),
     sandbox: edge.service.settings.mode === 'sandbox',
     account: session && {
       email: session.email,

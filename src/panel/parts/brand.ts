@@ -12,7 +12,9 @@ export interface Brand {
     readonly links: readonly (readonly [name: string, url: string])[];
   };
   /** Whether the host published them; others are not linked. */
-  readonly published: Readonly<Record<'terms' | 'privacy' | 'contact' | 'abuse', boolean>>;
+  readonly published: Readonly<
+    Record<'terms' | 'privacy' | 'contact' | 'abuse' | 'transparency', boolean>
+  >;
 }
 
 /** Returns a link to the contact page, or the text alone if the host has published no contact. */
@@ -37,6 +39,7 @@ export function footer({ name, footer: own, published }: Brand): Html {
     ...(published.privacy ? ([['Privacy', PANEL_PATHS.privacy]] as const) : []),
     ...(published.contact ? ([['Contact', PANEL_PATHS.contact]] as const) : []),
     ...(published.abuse ? ([['Report abuse', PANEL_PATHS.abuse]] as const) : []),
+    ...(published.transparency ? ([['Transparency', PANEL_PATHS.transparency]] as const) : []),
     ...own.links,
   ];
   return html`<footer class="colophon"><p>${own.text ?? name}</p>

@@ -3,7 +3,7 @@ import { getCoin as coinOf } from '../../spec/coins.ts';
 import { PANEL_PATHS, STATUS_PATHS } from '../../spec/paths.ts';
 import { type PublicIncident, regionComponent } from '../../spec/public-status.ts';
 import type { Region } from '../../spec/schemas/plan.ts';
-import type { SwitchName } from '../../spec/switches.ts';
+import type { ServiceSwitch } from '../../spec/switches.ts';
 import { coinName, coinUnit } from '../money/coin-names.ts';
 import { emptyState, section, statusBadge, table, time } from '../parts/components.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -31,7 +31,7 @@ interface StatusData {
   readonly incidents: readonly PublicIncident[];
   readonly windows: readonly StatusWindow[];
   /** Switches that are off. `reason` is set only if customers may see it. */
-  readonly switchedOff: readonly { readonly name: SwitchName; readonly reason: string | null }[];
+  readonly switchedOff: readonly { readonly name: ServiceSwitch; readonly reason: string | null }[];
   readonly regions: readonly Region[];
   readonly coins: readonly {
     readonly coin: string;
@@ -43,7 +43,7 @@ interface StatusData {
 }
 
 /** The effect on customers of each switch that is off. */
-const SWITCH_OFF_TEXTS: Record<SwitchName, string> = {
+const SWITCH_OFF_TEXTS: Record<ServiceSwitch, string> = {
   'topup-credit': 'We see and confirm payments but review each one before we credit it.',
   deploys: 'New servers are unavailable. Servers that were already ordered are still installed.',
   renewals: 'Renewals, charges, and suspensions are paused.',

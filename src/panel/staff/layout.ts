@@ -26,7 +26,7 @@ export interface ConsoleFrame {
   readonly site: string;
   readonly sandbox: boolean;
   /** The person who is signed in, or null. */
-  readonly staff: { readonly name: string; readonly role: string } | null;
+  readonly staff: { readonly name: string; readonly role: string; readonly isOwner: boolean } | null;
   readonly notice: string | null;
   readonly forms: FormContext;
   /** The URL of the page, to fetch it again; null: it stays as it is. */
@@ -43,6 +43,8 @@ export const CONSOLE_PATHS = {
   maintenance: '/maintenance',
   switches: '/switches',
   policies: '/policies',
+  legalOrders: '/legal-orders',
+  transparency: '/transparency',
   servers: '/servers',
   operations: '/operations',
   hosts: '/hosts',
@@ -84,6 +86,8 @@ const SECTION_NAMES = {
   maintenance: 'Maintenance',
   switches: 'Switches',
   policies: 'Policies',
+  legalOrders: 'Legal orders',
+  transparency: 'Transparency',
   servers: 'Servers',
   operations: 'Operations',
   hosts: 'Hosts',
@@ -120,6 +124,8 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
   maintenance: 'firewall',
   switches: 'plans',
   policies: 'docs',
+  legalOrders: 'docs',
+  transparency: 'status',
   servers: 'servers',
   operations: 'webhooks',
   hosts: 'firewall',
@@ -149,14 +155,17 @@ const ICONS: Readonly<Record<ConsoleSection, string>> = {
 };
 
 const GROUPS: readonly (readonly [title: string, sections: readonly ConsoleSection[]])[] = [
-  ['Service', ['overview', 'customers', 'incidents', 'maintenance', 'switches', 'policies']],
+  ['Service', ['overview', 'customers', 'incidents', 'maintenance', 'switches']],
   ['Talking', ['tickets', 'answers', 'announcements', 'mailings']],
-  ['Abuse', ['abuse', 'abuseTemplates']],
+  ['Abuse and law', ['abuse', 'abuseTemplates', 'legalOrders', 'policies', 'transparency']],
   ['Machines', ['servers', 'operations', 'hosts', 'machines', 'images', 'addresses']],
   ['Money', ['plans', 'topups', 'deposits', 'coupons', 'coins', 'nodes', 'paidAddresses']],
   ['Records', ['audit', 'log']],
   ['Access', ['approvals', 'approvalRules', 'staff', 'tokens', 'account']],
 ];
+
+/** No one else can open them. */
+const OF_OWNERS: readonly ConsoleSection[] = ['legalOrders', 'transparency'];
 
 export function renderConsole(view: ConsoleView, frame: ConsoleFrame): string {
   const { site, assets, staff, forms } = frame;
@@ -218,7 +227,10 @@ function navigation(
     const name = SECTION_NAMES[key];
     return html`<li><a class="to-${ICONS[key]}" href="${CONSOLE_PATHS[key]}"${current}>${name}</a></li>\n`;
   };
-  const groups = GROUPS.map(([title, keys]) => html`<p>${title}</p>\n<ul>${keys.map(link)}</ul>\n`);
+  const isShown = (key: ConsoleSection) => staff.isOwner || !OF_OWNERS.includes(key);
+  const groups = GROUPS.map(
+    ([title, keys]) => html`<p>${title}</p>\n<ul>${keys.filter(isShown).map(link)}</ul>\n`,
+  );
   const here = section ? html`<span class="unseen">Menu: </span>${SECTION_NAMES[section]}` : 'Menu';
   return html`<nav class="sections" aria-label="Sections">
 <details class="menu"><summary>${here}</summary></details>

@@ -7,10 +7,11 @@ import { type Html, type HtmlValue, html } from '../parts/html.ts';
 export const UPDATES_EVERY_S = 10;
 
 /** Returns the field for the reason, which acts on money, data, and customers' machines require. */
-export function reasonField(fields: Fields): Html {
+export function reasonField(fields: Fields, value?: string): Html {
   return fields.text('reason', 'Reason', {
     required: true,
     maxLength: 500,
+    ...(value !== undefined && { value }),
     hint: 'For the staff log. The customer does not see it.',
   });
 }

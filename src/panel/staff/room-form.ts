@@ -25,6 +25,8 @@ export interface RoomForm {
   readonly text: string | undefined;
   readonly fields: readonly RoomField[];
   readonly needsReason: boolean;
+  /** The reason to begin with. */
+  readonly reason: string | undefined;
 }
 
 /** A folded form. A refused one stays open. */
@@ -36,7 +38,7 @@ export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Htm
     { name, title, button, isOpen, ...(act.isDangerous && { danger: true }) },
     html`${text && html`<p>${text}</p>`}
 ${act.fields.map((row) => formField(fields, row))}
-${act.needsReason && reasonField(fields)}`,
+${act.needsReason && reasonField(fields, act.reason)}`,
   );
 }
 

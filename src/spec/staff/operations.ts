@@ -6,6 +6,7 @@ import { ABUSE_OPERATIONS } from './abuse.ts';
 import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { DESK_OPERATIONS } from './desk.ts';
+import { LEGAL_OPERATIONS } from './legal.ts';
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
   act,
@@ -62,6 +63,7 @@ export const STAFF_OPERATIONS = {
   'policies.get': read('policy list', 'Show a policy'),
   'policies.block': act('policy block', 'Refuse an operation because of a legal order', OWNER),
   'policies.unblock': act('policy unblock', 'Delete a policy', OWNER),
+  ...LEGAL_OPERATIONS,
   'switches.list': read('switch', 'List switches'),
   'switches.get': read('switch', 'Show a switch'),
   'switches.set': act('switch', 'Turn a switch on or off', OWNER),

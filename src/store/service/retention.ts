@@ -93,6 +93,12 @@ export const PURGES = {
   ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
   abuseReports: { table: 'abuse_reports', by: 'closed_at', type: 'timestamptz' },
   abuseReporters: { table: 'abuse_reporters', by: 'expires_at', type: 'timestamptz' },
+  legalOrders: {
+    table: 'legal_orders',
+    by: 'closed_at',
+    type: 'timestamptz',
+    where: 'aged.closed_at is not null',
+  },
   figures: { table: 'figures', by: 'hour', type: 'timestamptz' },
   addressHistory: { table: 'address_assignments', by: 'expires_at', type: 'timestamptz' },
   announcements: { table: 'announcements', by: 'ends_at', type: 'timestamptz' },

@@ -53,6 +53,13 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     await world.api(owner.token, 'POST', '/maintenance', window);
     const policy = { operation: 'volumes.create', region: 'par', order: 'Order 17', reason: 'a test' };
     await world.api(owner.token, 'POST', '/policies', policy);
+    const order = { kind: 'information_request', authority: 'Court of Paris', reference: 'AZ 17/26' };
+    const made = await world.api(owner.token, 'POST', '/legal-orders', {
+      ...{ ...order, customer: customer.email, due: '2099-01-31', gag_until: '2099-06-30' },
+      note: 'Only the account.',
+    });
+    const letter = { name: 'order', content_base64: Buffer.from('%PDF-1.7').toString('base64') };
+    await world.api(owner.token, 'POST', `/legal-orders/${made.body.id}/documents`, letter);
     const account = `/customers/${customer.email}`;
     await world.api(owner.token, 'POST', `${account}/notes`, { text: 'Asked for more addresses.' });
     await world.api(owner.token, 'POST', `${account}/set_tags`, { tags: ['vip', 'reseller'] });

@@ -53,6 +53,7 @@ const OPEN: Readonly<Record<string, Rows>> = {
   '/privacy': singleExample('privacy', '/privacy'),
   '/contact': singleExample('contact', '/contact'),
   '/abuse': singleExample('abuse', '/abuse'),
+  '/transparency': singleExample('transparency', '/transparency'),
   '/docs/guides/{name}': () => [
     ['guide', '/docs/guides/webhooks'],
     ['guide-sdk', '/docs/guides/sdk'],

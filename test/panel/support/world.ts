@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newsOffPaths } from '../../../src/domain/customers/talking/news.ts';
 import { createIncident } from '../../../src/domain/health/incidents.ts';
+import { setSwitch } from '../../../src/domain/rules/switches.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { LINK_PATHS } from '../../../src/spec/paths.ts';
 import { isoFile } from '../../support/iso.ts';
@@ -125,6 +126,7 @@ async function setUpCustomer(world: World, receiver: WebhookReceiver, email: str
   const [{ id: auditEvent }] = expectSuccess(await api.get('/audit/events?page_size=1')).data;
   const [{ id: action }] = expectSuccess(await api.get('/actions?page_size=1')).data;
   const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
+  await setSwitch(world.opened.service, 'transparency', true);
   const shown = { action, alert, ticket, auditEvent, incident: await makeIncident(world) };
   const estate: Estate = { ...servers, ...things, ...hooks, topups, token, installing, ...shown, links };
   return { session, panel, api, estate };

@@ -3,7 +3,7 @@ import { fail } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import type { Ticket, TicketFileType } from '../../../spec/schemas/ticket.ts';
+import { TICKET_FILE_TYPES, type Ticket } from '../../../spec/schemas/ticket.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import {
   insertTicketFile,
@@ -14,14 +14,13 @@ import {
 } from '../../../store/customers/tickets.ts';
 import type { CustomerActor, Service } from '../../context.ts';
 import { changeTicket, requireWritingLimit } from './change.ts';
+import { cleanFileName, recognizeFile } from './file-types.ts';
 import { addMessage } from './text.ts';
 
-const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
-const JPEG = Buffer.from('ffd8ff', 'hex');
-const EXTENSIONS: Readonly<Record<TicketFileType, string>> = {
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'text/plain': 'txt',
+const FILE_RULES = {
+  types: TICKET_FILE_TYPES,
+  maxBytes: LIMITS.ticketFileMaxBytes,
+  refusal: 'Send a PNG or JPEG image, or a plain text file in UTF-8.',
 };
 
 export interface NewTicketFile {
@@ -37,7 +36,7 @@ export async function attachToTicket(
   shownId: string,
   sent: NewTicketFile,
 ): Promise<Ticket> {
-  const file = recognizeFile(sent);
+  const file = recognizeTicketFile(sent);
   return await changeTicket(service, actor, { shownId, action: 'ticket.attach' }, async (tx, row, now) => {
     await requireWritingLimit(tx, row.customer_id, now);
     const room = await readFileRoom(tx, row);
@@ -63,9 +62,9 @@ export interface RecognizedFile extends NewTicketFile {
 }
 
 /** The file with its type and a clean name. Fails with `invalid_value`. */
-export function recognizeFile({ name, content }: NewTicketFile): RecognizedFile {
-  const type = typeOf(content);
-  return { name: cleanName(name, type), type, content };
+export function recognizeTicketFile({ name, content }: NewTicketFile): RecognizedFile {
+  const type = recognizeFile(content, FILE_RULES);
+  return { name: cleanFileName(name, type, LIMITS.ticketFileNameMaxChars), type, content };
 }
 
 /** Files that a ticket can still have. */
@@ -97,36 +96,4 @@ export async function storeFile(
     ...{ id, message_id: messageId, name, type, size_bytes: content.length },
     content_sealed: keys.seal(SEALED.ticketFile, id, content),
   });
-}
-
-/** The type by the content: the name and the header of a request are not trusted. */
-function typeOf(content: Buffer): TicketFileType {
-  if (content.length === 0) fail('invalid_value', { field: 'file' }, 'Choose a file that is not empty.');
-  const max = LIMITS.ticketFileMaxBytes;
-  if (content.length > max) {
-    fail('invalid_value', { field: 'file' }, `The file is too large. Send at most ${max / 1024} KiB.`);
-  }
-  if (content.subarray(0, PNG.length).equals(PNG)) return 'image/png';
-  if (content.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
-  if (isText(content)) return 'text/plain';
-  fail('invalid_value', { field: 'file' }, 'Send a PNG or JPEG image, or a plain text file in UTF-8.');
-}
-
-function isText(content: Buffer): boolean {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
-    return !/[^\P{Cc}\r\n\t\f]/u.test(text);
-  } catch {
-    return false;
-  }
-}
-
-/** A name for a header and a disk, with the ending of its type. */
-function cleanName(wanted: string, type: TicketFileType): string {
-  const ending = `.${EXTENSIONS[type]}`;
-  const base = wanted
-    .replace(/\.(?:png|jpe?g|txt|log)$/i, '')
-    .replace(/[^\p{L}\p{N}._-]+/gu, '-')
-    .replace(/^[.-]+/, '');
-  return `${base.slice(0, LIMITS.ticketFileNameMaxChars - ending.length) || 'file'}${ending}`;
 }

@@ -3,15 +3,16 @@ import { createHash } from 'node:crypto';
 import { attachToTicket } from '../../../domain/customers/tickets/attach.ts';
 import { findTicket, listTickets } from '../../../domain/customers/tickets/read.ts';
 import { attachView, ticketsView, ticketView } from '../../../panel/resources/tickets.ts';
+import { LIMITS } from '../../../spec/limits.ts';
 import { PANEL_FIELDS, PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import type { Ticket } from '../../../spec/schemas/ticket.ts';
 import { runOnce } from '../../admission/once.ts';
 import { readSessionCookie } from '../../cookie.ts';
 import { field } from '../../form.ts';
 import { bodyReader, text, untrimmedText } from '../field-readers.ts';
+import { receiveFile } from '../file-transfer.ts';
 import { readList } from '../list.ts';
 import { type CustomForm, type FormResult, type PanelPage, page, restForm } from '../page-types.ts';
-import { receiveTicketFile } from './ticket-file.ts';
 
 const ticketPath = (id: string): string => resourcePath(PANEL_PATHS.support, id);
 
@@ -24,7 +25,10 @@ const ATTACH_FORM: CustomForm = {
   run: async (call, { id }) => {
     const { edge, request, form } = call;
     const actor = call.customer();
-    const file = { name: field(form, 'name').trim(), content: await receiveTicketFile(request) };
+    const file = {
+      name: field(form, 'name').trim(),
+      content: await receiveFile(request, LIMITS.ticketFileMaxBytes),
+    };
     const body = { id, name: file.name, digest: createHash('sha256').update(file.content).digest('hex') };
     const key = field(form, PANEL_FIELDS.idempotencyKey) || undefined;
     const credential = readSessionCookie(request) ?? '';

@@ -8,7 +8,7 @@ import { formatRfc3339 } from '../../../kernel/time.ts';
 import { historyView, incidentFeed, incidentView, type RegionNames } from '../../../panel/site/incidents.ts';
 import { type StatusWindow, statusView } from '../../../panel/site/status.ts';
 import { PANEL_PATHS, STATUS_PATHS } from '../../../spec/paths.ts';
-import { SWITCHES } from '../../../spec/switches.ts';
+import { isServiceSwitch, SWITCHES } from '../../../spec/switches.ts';
 import { resolveBaseUrl } from '../../base-url.ts';
 import { field } from '../../form.ts';
 import type { Edge, RulesCache } from '../../settings.ts';
@@ -36,7 +36,7 @@ export const STATUS_PAGES: readonly PanelPage[] = [
       const { windows } = await edge.rules.read();
       return statusView({
         windows: upcomingWindows(windows, now),
-        switchedOff: (await readSwitches(service)).filter(({ on }) => !on).map(toSwitchedOff),
+        switchedOff: (await readSwitches(service)).flatMap(toSwitchedOff),
         regions: await readRegions(service),
         coins: await readCoins(service),
         components: await readAvailability(service),
@@ -105,6 +105,7 @@ function describeOperation(operation: string): string {
 /**
  * Shows the reason for switches that block customers' operations. Other reasons are internal to the operator.
  */
-function toSwitchedOff({ name, reason }: SwitchState) {
-  return { name, reason: SWITCHES[name].blockedOperations.length > 0 ? reason : null };
+function toSwitchedOff({ name, on, reason }: SwitchState) {
+  if (on || !isServiceSwitch(name)) return [];
+  return [{ name, reason: SWITCHES[name].blockedOperations.length > 0 ? reason : null }];
 }

@@ -1,6 +1,7 @@
 /** Public pages: the offers, and the operator's own texts. */
 import { getPlan, getRegion, listSellingRegions } from '../../../domain/catalogue/offers.ts';
 import { readAvailability } from '../../../domain/health/availability.ts';
+import { readPublishedReport } from '../../../domain/staff/legal/report.ts';
 import { listCoins } from '../../../domain/topups/offer.ts';
 import { fail } from '../../../kernel/fail.ts';
 import { type HomeData, homeView } from '../../../panel/site/home.ts';
@@ -9,6 +10,7 @@ import { plansView, planView, type SoldPlan } from '../../../panel/site/plans.ts
 import { regionsView, regionView } from '../../../panel/site/regions.ts';
 import { contactView, privacyView, termsView } from '../../../panel/site/site.ts';
 import { styleguideView } from '../../../panel/site/styleguide.ts';
+import { transparencyView } from '../../../panel/site/transparency.ts';
 import { type CycleMonths, isCycleMonths } from '../../../spec/limits.ts';
 import { PANEL_PATHS, STYLEGUIDE_PATH } from '../../../spec/paths.ts';
 import { PLAN_CATEGORIES } from '../../../spec/schemas/plan.ts';
@@ -95,6 +97,11 @@ export const STOREFRONT_PAGES: readonly PanelPage[] = [
     path: PANEL_PATHS.contact,
     access: 'anyone',
     render: ({ edge }) => contactView({ contact: edge.settings.site.contact }),
+  },
+  {
+    path: PANEL_PATHS.transparency,
+    access: 'anyone',
+    render: async ({ service }) => transparencyView(await readPublishedReport(service)),
   },
   {
     path: STYLEGUIDE_PATH,

@@ -2,7 +2,7 @@
 import { Failure } from '../../../../kernel/fail.ts';
 import type { IncomingFile, MailBody } from '../../../../ports/incoming-mail.ts';
 import { LIMITS } from '../../../../spec/limits.ts';
-import { type FileRoom, type RecognizedFile, recognizeFile } from '../attach.ts';
+import { type FileRoom, type RecognizedFile, recognizeTicketFile } from '../attach.ts';
 
 /** Parts that mail programs add, which say nothing to a person. */
 const SILENT_TYPES = new Set(['application/pgp-signature', 'application/pkcs7-signature', 'text/x-amp-html']);
@@ -78,7 +78,7 @@ function takeFiles(
 /** The file, or why it is refused. */
 function recognize(name: string, content: Buffer): RecognizedFile | string {
   try {
-    return recognizeFile({ name, content });
+    return recognizeTicketFile({ name, content });
   } catch (error) {
     if (error instanceof Failure) return error.message;
     throw error;

@@ -1,0 +1,173 @@
+/** Legal orders with their documents, and the transparency report. Only an owner reads them. */
+import { Type } from 'typebox';
+import { attachLegalDocument, readLegalDocument } from '../../../domain/staff/legal/documents.ts';
+import { requireOrderId } from '../../../domain/staff/legal/fields.ts';
+import { changeLegalOrder, closeLegalOrder, createLegalOrder } from '../../../domain/staff/legal/orders.ts';
+import { listLegalOrders, readLegalOrder } from '../../../domain/staff/legal/read.ts';
+import { readReport } from '../../../domain/staff/legal/report.ts';
+import { invalidRequest } from '../../../kernel/fail.ts';
+import { oneOf } from '../../../spec/schemas/parts.ts';
+import { LEGAL_LIMITS, LEGAL_ORDER_KINDS, LEGAL_RESULTS, LEGAL_STATES } from '../../../spec/staff/legal.ts';
+import { type AdminRoute, adminRoute } from '../route.ts';
+import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
+
+/** A document in base64, and the rest of the body. */
+const ATTACH_MAX_BYTES = Math.ceil(LEGAL_LIMITS.documentMaxBytes / 3) * 4 + 16 * 1024;
+
+const LINE = { maxLength: LEGAL_LIMITS.lineMaxChars } as const;
+const DAY = 'A day such as 2026-12-01, or a time such as 2026-12-01T22:00:00Z.';
+const AUTHORITY = Type.String({ ...LINE, description: 'Who issued the order.' });
+const REFERENCE = Type.String({ ...LINE, description: 'As the authority calls the order.' });
+const RECEIVED = Type.Optional(
+  Type.String({ maxLength: 40, title: 'Received (UTC)', description: `${DAY} Empty: now.` }),
+);
+
+const limitField = (title: string, about: string) =>
+  Type.Optional(Type.String({ minLength: 0, maxLength: 40, title, description: `${about} Empty: none.` }));
+
+const DATES = {
+  received: RECEIVED,
+  due: limitField('Due (UTC)', DAY),
+  gag_until: limitField('Do not tell the customer until (UTC)', DAY),
+};
+
+const SUBJECT = {
+  customer: Type.Optional(
+    Type.String({ maxLength: 255, description: 'An email address or cus_…, if the order names one.' }),
+  ),
+  server: Type.Optional(Type.String({ ...LINE, description: 'srv_… or a current address.' })),
+  address: Type.Optional(
+    Type.String({ ...LINE, title: 'IP address', description: 'We look up who had it then.' }),
+  ),
+  at: Type.Optional(
+    Type.String({ maxLength: 40, title: 'When the address was used (UTC)', description: DAY }),
+  ),
+};
+
+const NOTE = { maxLength: LEGAL_LIMITS.noteMaxChars, title: 'Note' } as const;
+
+/** The staff log has none of these. */
+const SECRET = [
+  ...(['authority', 'reference', 'received', 'due', 'gag_until'] as const),
+  ...(['customer', 'server', 'address', 'at', 'note'] as const),
+] as const;
+
+const READS: readonly AdminRoute[] = [
+  adminRoute({
+    id: 'legal_orders.list',
+    method: 'GET',
+    path: '/legal-orders',
+    query: Type.Object(
+      {
+        state: Type.Optional(oneOf(LEGAL_STATES)),
+        kind: Type.Optional(oneOf(LEGAL_ORDER_KINDS)),
+        customer: Type.Optional(Type.String({ maxLength: 255 })),
+        before: Type.Optional(Type.String()),
+        limit: LIMIT,
+      },
+      CLOSED,
+    ),
+    run: async ({ service, query: { limit, ...query } }) => {
+      const found = await listLegalOrders(service, { ...given(query), limit: pageSize(limit) });
+      return listOf(found.orders, found.hasMore);
+    },
+  }),
+  adminRoute({
+    id: 'legal_orders.get',
+    method: 'GET',
+    path: '/legal-orders/{id}',
+    run: ({ service, params }) => readLegalOrder(service, requireOrderId(params.id)),
+  }),
+  adminRoute({
+    id: 'legal_orders.get_document',
+    method: 'GET',
+    path: '/legal-orders/{id}/documents/{document}',
+    run: async ({ service, params }) => {
+      const { name, type, content } = await readLegalDocument(service, params.id, params.document);
+      return { object: 'legal_document', name, type, content_base64: content.toString('base64') };
+    },
+  }),
+  adminRoute({
+    id: 'transparency.get',
+    method: 'GET',
+    path: '/transparency',
+    run: ({ service }) => readReport(service),
+  }),
+];
+
+export const LEGAL_ROUTES: readonly AdminRoute[] = [
+  ...READS,
+  adminRoute({
+    id: 'legal_orders.create',
+    method: 'POST',
+    path: '/legal-orders',
+    status: 201,
+    body: Type.Object(
+      {
+        kind: oneOf(LEGAL_ORDER_KINDS),
+        ...{ authority: AUTHORITY, reference: REFERENCE },
+        ...DATES,
+        ...SUBJECT,
+        note: Type.Optional(Type.String(NOTE)),
+      },
+      CLOSED,
+    ),
+    unlogged: SECRET,
+    run: ({ service, body }) => createLegalOrder(service, body),
+  }),
+  adminRoute({
+    id: 'legal_orders.change',
+    method: 'POST',
+    path: '/legal-orders/{id}/change',
+    body: Type.Object(
+      {
+        kind: Type.Optional(oneOf(LEGAL_ORDER_KINDS)),
+        ...{ authority: Type.Optional(AUTHORITY), reference: Type.Optional(REFERENCE) },
+        ...DATES,
+        ...SUBJECT,
+        note: Type.Optional(Type.String({ ...NOTE, minLength: 0 })),
+      },
+      CLOSED,
+    ),
+    unlogged: SECRET,
+    run: ({ service, params, body }) => changeLegalOrder(service, params.id, body),
+  }),
+  adminRoute({
+    id: 'legal_orders.attach',
+    method: 'POST',
+    path: '/legal-orders/{id}/documents',
+    status: 201,
+    bodyMaxBytes: ATTACH_MAX_BYTES,
+    body: Type.Object(
+      {
+        name: Type.Optional(Type.String({ maxLength: 255 })),
+        content_base64: Type.String({ maxLength: ATTACH_MAX_BYTES }),
+      },
+      CLOSED,
+    ),
+    unlogged: ['name', 'content_base64'],
+    run: ({ service, params, body: { name = '', content_base64: text } }) => {
+      const field = 'content_base64';
+      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) invalidRequest([{ field, issue: 'invalid_format' }]);
+      return attachLegalDocument(service, params.id, { name, content: Buffer.from(text, 'base64') });
+    },
+  }),
+  adminRoute({
+    id: 'legal_orders.close',
+    method: 'POST',
+    path: '/legal-orders/{id}/close',
+    body: Type.Object(
+      {
+        result: oneOf(LEGAL_RESULTS),
+        data_handed_out: Type.Optional(
+          Type.Boolean({ title: 'We gave data of a customer to the authority' }),
+        ),
+        note: Type.String({ ...NOTE, description: 'What was done, or why not.' }),
+      },
+      CLOSED,
+    ),
+    unlogged: ['note'],
+    run: ({ service, params, body: { data_handed_out = false, ...end } }) =>
+      closeLegalOrder(service, params.id, { ...end, data_handed_out }),
+  }),
+];
