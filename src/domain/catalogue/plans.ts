@@ -4,6 +4,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { countAffectedPayers, listPlanPayers, type PlanPayers } from '../../store/billing/price-changes.ts';
 import {
+  countUsers,
   listPlans,
   listRegions,
   lockCatalogue,
@@ -19,6 +20,21 @@ export type RegionObject = Awaited<ReturnType<typeof listRegionObjects>>[number]
 /** Lists every region, including retired ones. */
 export async function listRegionObjects({ db }: Pick<Service, 'db'>) {
   return (await listRegions(db)).map((row) => ({ object: 'region' as const, ...row }));
+}
+
+/** Fails with an OperatorError. */
+export async function readRegionObject(service: Pick<Service, 'db'>, id: string) {
+  const found = (await listRegionObjects(service)).find((region) => region.id === id);
+  if (!found) throw new OperatorError('region not found: the catalog lists all regions');
+  const plans = (await listPlans(service.db)).filter((row) => row.active && row.regions.includes(id));
+  const { servers, customers } = await countUsers(service.db, { kind: 'regions', id });
+  return {
+    ...found,
+    /** Ids of the plans that are sold there. */
+    plans: plans.map((row) => row.id),
+    servers: Number(servers),
+    customers: Number(customers),
+  };
 }
 
 type Deps = Pick<Service, 'db' | 'clock'>;

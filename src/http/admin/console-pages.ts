@@ -14,17 +14,19 @@ import { type Room, roomFiles, roomPages } from './room.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
+import { CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/images.ts';
 import { INCIDENTS_ROOM } from './rooms/incidents.ts';
 import { MACHINES_ROOM } from './rooms/machines.ts';
 import { COINS_ROOM, NODES_ROOM, PAID_ADDRESSES_ROOM } from './rooms/money/coins.ts';
 import { COUPONS_ROOM } from './rooms/money/coupons.ts';
 import { DEPOSITS_ROOM } from './rooms/money/deposits.ts';
-import { PLANS_ROOM, REGIONS_ROOM } from './rooms/money/plans.ts';
+import { PLANS_ROOM } from './rooms/money/plans.ts';
+import { REGIONS_ROOM } from './rooms/money/regions.ts';
 import { TOPUPS_ROOM } from './rooms/money/topups.ts';
 import { OPERATIONS_ROOM } from './rooms/operations.ts';
 import { MAINTENANCE_ROOM, POLICIES_ROOM, SWITCHES_ROOM } from './rooms/rules.ts';
 import { SERVERS_ROOM } from './rooms/servers.ts';
-import { ADDRESSES_ROOM, CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/stock.ts';
+import { ADDRESSES_ROOM } from './rooms/stock.ts';
 
 /** Each room has items of its own type. */
 const ROOMS = [

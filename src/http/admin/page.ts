@@ -4,6 +4,7 @@ import type { StaffActor } from '../../domain/staff/context.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
 import type { ConsoleView } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import type { RoomPreview } from '../../panel/staff/room-form.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { Form } from '../form.ts';
 import type { AdminEdge } from './route.ts';
@@ -17,6 +18,8 @@ export interface ConsoleContext {
   /** The part of the cookie that every visitor has. */
   readonly visitor: string;
   readonly forms: FormContext;
+  /** What the form of the request would change. */
+  readonly preview: ActPreview | null;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;
   /** Returns the person, or fails with `auth_required`. */
@@ -24,12 +27,25 @@ export interface ConsoleContext {
   /** Whether the person may perform an operation. */
   may(operation: StaffOperation): boolean;
   /** Performs an operation that only reads. */
-  read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds): Promise<Answer>;
+  read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds, body?: object): Promise<Answer>;
+}
+
+/** What a form would change. Its page shows it before the form is sent for good. */
+export interface ActPreview extends RoomPreview {
+  /** The name of the form. */
+  readonly form: string;
+}
+
+/** The page again, with the values of the form. Nothing was done. */
+export interface FormAgain {
+  readonly again: Form;
+  readonly preview?: ActPreview;
 }
 
 export type ConsoleResult = (
   | { readonly to: string; readonly notice?: ConsoleNotice }
   | { readonly shown: Readonly<Record<string, string>> }
+  | FormAgain
   | { readonly download: { readonly fileName: string; readonly content: Readable } }
 ) & {
   /** The new cookie, after signing in or out. */
@@ -42,6 +58,11 @@ export interface OperationForm {
   /** The ids of the operation's path. Defaults to the page's own. */
   readonly params?: (form: Form, params: PageIds) => PageIds;
   readonly body?: (form: Form) => object;
+  /** Handles another button of the form. Null: the form is to be performed. */
+  readonly otherButton?: (
+    form: Form,
+    call: Pick<ConsoleContext, 'params' | 'read'>,
+  ) => Promise<FormAgain | null>;
   readonly done: (answer: never, params: PageIds) => ConsoleResult;
 }
 

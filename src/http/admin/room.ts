@@ -27,6 +27,7 @@ import {
   type PageIds,
 } from './page.ts';
 import { type ListAnswer, readFiltered } from './pages/lists.ts';
+import { previewButton } from './preview.ts';
 import { adminRouteOf } from './routes.ts';
 import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
 
@@ -45,6 +46,8 @@ export interface RoomAct<Item> {
   /** Fields of the operation that do not apply to the resource. */
   readonly without?: readonly string[];
   readonly notice?: ConsoleNotice;
+  /** Its form shows the difference first: an edit of the catalog. */
+  readonly hasPreview?: true;
   /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
   readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
   /** The name of the file that the answer, a stream of JSON, is downloaded as. */
@@ -188,6 +191,7 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
   return {
     operation,
     body: (form) => readBody(operation, form),
+    ...(act.hasPreview && { otherButton: previewButton(operation) }),
     done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
       if (act.fileName && answer instanceof Readable) {
         return { download: { fileName: act.fileName(params), content: answer } };
@@ -244,7 +248,7 @@ async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: 
 export function shownActs<Item>(
   acts: readonly RoomAct<Item>[],
   item: Item,
-  { may }: Pick<ConsoleContext, 'may'>,
+  { may, preview }: Pick<ConsoleContext, 'may' | 'preview'>,
 ): RoomForm[] {
   return acts
     .filter(({ operation, when }) => may(operation) && (when?.(item) ?? true))
@@ -254,7 +258,8 @@ export function shownActs<Item>(
       button: act.button,
       isDangerous: act.isDangerous ?? false,
       text: act.text,
-      fields: fieldsOf(act.operation, act.values?.(item) ?? {}, act.without),
+      fields: fieldsOf(act.operation, act.values?.(item) ?? {}, act.hasPreview ? ['preview'] : act.without),
+      ...(act.hasPreview && { preview: preview?.form === act.operation ? preview : null }),
       needsReason: STAFF_OPERATIONS[act.operation].needsReason,
     }));
 }

@@ -2,6 +2,7 @@
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
+import { CATALOGUE_ROUTES } from './routes/catalogue.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
@@ -35,6 +36,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...COIN_ROUTES,
   ...COUPON_ROUTES,
   ...PLAN_ROUTES,
+  ...CATALOGUE_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,
 ];

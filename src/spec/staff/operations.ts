@@ -2,6 +2,7 @@
  * Everything that staff can do. The console, the endpoints under /admin/v1, and the commands of `skerryd`
  * offer the same operations.
  */
+import { CATALOGUE_OPERATIONS } from './catalogue.ts';
 import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { DESK_OPERATIONS } from './desk.ts';
@@ -38,12 +39,7 @@ export const STAFF_OPERATIONS = {
   'coins.recover': act('recover', 'Raise the numbers of a restored database', OWNER),
   'nodes.check': read('chain doctor', 'Check every node'),
   'paid_addresses.list': read('chain paid', 'List the addresses of a coin that received payments'),
-  'regions.list': read('catalogue show', 'List regions'),
-  'plans.list': read('plans list', 'List plans with their prices, and who pays them'),
-  'plans.get': read('plans show', 'Show a plan, and what another price would change'),
-  'plans.set_price': act('plans set-price', 'Change what new orders of a plan cost', MONEY),
-  'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
-  'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
+  ...CATALOGUE_OPERATIONS,
   ...DESK_OPERATIONS,
   'incidents.list': read('incidents list', 'List incidents and planned maintenance'),
   'incidents.get': read('incidents show', 'Show an incident with its updates'),
