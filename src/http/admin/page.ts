@@ -88,13 +88,13 @@ export interface ConsoleFile {
 
 export interface ConsoleFileContent {
   readonly type: string;
-  readonly content: string | Buffer;
+  readonly content: string | Buffer | Readable;
   /** The name to save it under; omitted: it is shown. */
   readonly name?: string;
 }
 
 /** Names columns in its first row. */
-export function csvFile(name: string, content: string): ConsoleFileContent {
+export function csvFile(name: string, content: string | Readable): ConsoleFileContent {
   return { type: 'text/csv; charset=utf-8', content, name };
 }
 
