@@ -1,4 +1,5 @@
 /** Assembles the service: database, keys, clock, and the driver for each port in this mode. */
+
 import { join } from 'node:path';
 import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
@@ -8,6 +9,7 @@ import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
+import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
 import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
@@ -110,6 +112,7 @@ export async function openService(
       passwords: new PasswordHasher({ queueMax: config.SKERRY_PASSWORD_QUEUE, cost: passwordCost }),
       ...wrapDrivers(seams, environment),
       fleet: environment.fleet,
+      orders: new KeyedMutex(),
       marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
       blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
       dns: seams.port('dns', createReverseDns(config)),

@@ -1,5 +1,6 @@
 /** The dependencies of every domain function: the service's parts, and the actor. */
 import type { Clock } from '../kernel/clock.ts';
+import type { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { PasswordHasher } from '../kernel/passwords.ts';
 import type { KeyRing } from '../kernel/secrets.ts';
@@ -39,6 +40,11 @@ export interface Service {
   readonly dns: ReverseDns | null;
   readonly log: Logger;
   readonly settings: ServiceSettings;
+  /**
+   * The orders of a customer run one after another: they would wait for its balance anyway. Here they wait
+   * without a database connection, and the database does not repeat the work of a statement that waited.
+   */
+  readonly orders: KeyedMutex;
   /** Wakes the workers of all processes after a commit that added work. Polling is the fallback. */
   wake(): void;
 }

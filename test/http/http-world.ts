@@ -18,6 +18,7 @@ import type { Timeouts } from '../../src/http/admission/deadlines.ts';
 import { buildHttpServer } from '../../src/http/server.ts';
 import type { HttpSettings, SiteSettings } from '../../src/http/settings.ts';
 import { OffsetClock } from '../../src/kernel/clock.ts';
+import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts';
 import { PasswordHasher, type PasswordLane } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { Database, SqlValues } from '../../src/kernel/sql.ts';
@@ -228,6 +229,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
     fleet: NO_FLEET,
     chains: new Map(chains),
     rates: new FixedRates({ db, clock }),
+    orders: new KeyedMutex(),
     marks: new MarkFile(null),
     blobs: new DiskBlobs({ folder: scratchFolder(), reserveBytes: 0 }),
     mailer: new MailOutbox({ db, keys, faults }),

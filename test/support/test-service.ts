@@ -1,6 +1,7 @@
 /**
  * The service's parts on a scratch database, with the simulated hypervisor and a clock that the test moves.
  */
+
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import type { Service } from '../../src/domain/context.ts';
@@ -11,6 +12,7 @@ import { SimulatedCompute } from '../../src/drivers/compute/simulator/driver.ts'
 import { SqlFaults } from '../../src/drivers/faults.ts';
 import { MailOutbox } from '../../src/drivers/mail/outbox.ts';
 import { FixedRates } from '../../src/drivers/rates/fixed.ts';
+import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { PasswordHasher } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
@@ -72,6 +74,7 @@ export async function startTestService(
     fleet: NO_FLEET,
     chains: new Map(),
     rates: new FixedRates({ db: simulatorDb, clock }),
+    orders: new KeyedMutex(),
     marks: new MarkFile(null),
     blobs: new DiskBlobs({ folder: blobsFolder, reserveBytes: 0 }),
     mailer: new MailOutbox({ db: simulatorDb, keys, faults }),

@@ -2,10 +2,12 @@
  * A world for tests of top-ups: a separate database, chains (scripted unless others are given), rates, and a
  * clock that the test moves.
  */
+
 import type { CustomerActor, Service } from '../../src/domain/context.ts';
 import { createTopup } from '../../src/domain/topups/create.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { formatId, newId, newPublicNumber } from '../../src/kernel/ids.ts';
+import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import type { ChainDriver } from '../../src/ports/chain.ts';
@@ -107,6 +109,7 @@ export class TopupWorld {
       },
       keys: new KeyRing(KeyRing.generate()),
       log: createLogger('silent'),
+      orders: new KeyedMutex(),
       marks: new MarkFile(null),
       settings: {
         mode: 'sandbox',

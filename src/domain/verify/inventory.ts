@@ -37,6 +37,9 @@ export const INVENTORY_INVARIANTS: readonly Invariant[] = [
             select prefix, server_id from ipv6_prefixes where server_id is not null) p
       full join (select address, server_id from address_assignments x
                   where released_at is null
+                    and address not in (select addr::cidr from ipv4_addresses where held_by is not null
+                                        union all
+                                        select prefix from ipv6_prefixes where held_by is not null)
                     and not exists (select from servers s
                                      where s.id = x.server_id and s.customer_id <> x.customer_id)) a
         on a.address = p.address and a.server_id = p.server_id

@@ -13,11 +13,17 @@ export interface AssignmentRow {
   readonly released_at: Date | null;
 }
 
-/** Ends the assignments of a server, as a part of the statement that releases its addresses at `now`. */
-export function endAssignments(serverId: string, now: string): string {
+/**
+ * Ends the assignments of the addresses that meet a condition on the columns `server_id` and `held_by` of
+ * both pools, as a part of the statement that releases them at `now`. An address that a lost host keeps is
+ * still assigned: its server there may use it.
+ */
+export function endAssignments(condition: string, now: string): string {
   return `update address_assignments
              set released_at = ${now}, expires_at = ${now} + interval '${LIMITS.addressHistoryDays} days'
-           where server_id = ${serverId} and released_at is null`;
+           where released_at is null
+             and address in (select addr::cidr from ipv4_addresses where ${condition}
+                             union all select prefix from ipv6_prefixes where ${condition})`;
 }
 
 /** The newest `limit` assignments of an address, or those at a time. An IPv6 address stands for its /64. */

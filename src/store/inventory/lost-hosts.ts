@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { LostServers } from '../../spec/states.ts';
+import { endAssignments } from './address-history.ts';
 
 /** A lost host. */
 export interface HostLoss {
@@ -148,7 +149,8 @@ export async function fenceHost(
     [hostId, freeFrom],
   );
   const row = await tx.row<{ n: bigint }>(
-    `with four as (
+    `with history as (${endAssignments('held_by = $1', '$3::timestamptz')}),
+     four as (
        update ipv4_addresses a
           set held_by = null, free_from = case when exists (
                 select from published_rdns d
@@ -162,7 +164,7 @@ export async function fenceHost(
               then free_from else $2 end
         where held_by = $1 returning 1)
      select (select count(*) from four) + (select count(*) from six) as n`,
-    [hostId, freeFrom],
+    [hostId, freeFrom, now],
   );
   return { released: row?.n ?? 0n, named: [...new Set(names.map(({ server_id: id }) => id))] };
 }

@@ -242,7 +242,7 @@ export async function releaseAddresses(
     free_from = case when $3::uuid is null then $2 else 'infinity'::timestamptz end`;
   await tx.run(
     `with four as (update ipv4_addresses set ${released} where server_id = $1),
-     history as (${endAssignments('$1', '$4::timestamptz')})
+     history as (${endAssignments('server_id = $1 and $3::uuid is null', '$4::timestamptz')})
      update ipv6_prefixes set ${released} where server_id = $1`,
     [serverId, release.freeFrom, release.heldBy, release.now],
   );

@@ -48,7 +48,9 @@ export async function deploy(
   requireNotSoldByHand(service, order);
   const deadline = performance.now() + RACE_RETRY_MAX_MS;
   for (let attempt = 1; performance.now() < deadline; attempt++) {
-    const deployed = await attemptDeploy(service, actor, order, commit);
+    const deployed = await service.orders.runExclusive(actor.customerId, () =>
+      attemptDeploy(service, actor, order, commit),
+    );
     if (deployed) {
       service.wake();
       return deployed;

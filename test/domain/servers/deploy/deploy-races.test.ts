@@ -5,6 +5,7 @@ import type { CustomerActor } from '../../../../src/domain/context.ts';
 import { deploy } from '../../../../src/domain/servers/deploy/deploy.ts';
 import type { DeployOrder } from '../../../../src/domain/servers/deploy/prepare.ts';
 import { Failure } from '../../../../src/kernel/fail.ts';
+import { KeyedMutex } from '../../../../src/kernel/keyed-mutex.ts';
 import type { Sql } from '../../../../src/kernel/sql.ts';
 import { QUOTAS } from '../../../../src/spec/limits.ts';
 import { R1, S1 } from '../../../support/fixtures.ts';
@@ -25,7 +26,7 @@ describe('concurrent deploys', () => {
   });
   after(() => world.close());
 
-  /** Deploys all orders at once; counts the outcomes. */
+  /** Deploys all orders at once, each in a process of its own; counts the outcomes. */
   async function race(
     orders: readonly { actor: CustomerActor; order: DeployOrder }[],
     finish?: (tx: Sql) => Promise<void>,
@@ -33,7 +34,8 @@ describe('concurrent deploys', () => {
     const ends: Record<string, number> = {};
     await Promise.all(
       orders.map(async ({ actor, order }) => {
-        const end = await deploy(world.service, actor, order, { finish }).then(
+        const service = { ...world.service, orders: new KeyedMutex() };
+        const end = await deploy(service, actor, order, { finish }).then(
           () => 'deployed',
           (error: unknown) => {
             if (error instanceof Failure) return error.code;
@@ -136,6 +138,23 @@ describe('concurrent deploys', () => {
     const { n, ...others } = row as Record<string, number>;
     assert.ok(n);
     assert.deepEqual(others, { four: n, six: n, numbers: n });
+  });
+
+  it('a customer whose orders wait leaves the connections to the others', async () => {
+    const regionId = await region([CALLERS], CALLERS);
+    const [busy, other] = await Promise.all([1, 2].map(() => world.fixtures.addCustomer(100n * PRICE)));
+    assert.ok(busy && other);
+    const buy = (actor: CustomerActor) =>
+      deploy(world.service, actor, world.fixtures.buildOrder({ regionId }));
+    let waiting: Promise<unknown>[] = [];
+    await world.db.transaction(async (tx) => {
+      await tx.run('select from balances where customer_id = $1 for update', [busy.customerId]);
+      // More than the pool has connections.
+      waiting = Array.from({ length: CALLERS / 2 }, () => buy(busy));
+      await buy(other);
+    });
+    await Promise.all(waiting);
+    await world.assertInvariants();
   });
 
   it('a deploy that fails with a deadlock is retried', async () => {

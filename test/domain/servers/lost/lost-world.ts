@@ -78,6 +78,15 @@ export class LostWorld {
     }
   }
 
+  /** Addresses and /64s that the server has, according to the address history. */
+  async assigned(serverId: string): Promise<string[]> {
+    const rows = await this.world.db.rows<{ address: string }>(
+      'select address::text from address_assignments where server_id = $1 and released_at is null',
+      [serverId],
+    );
+    return rows.map(({ address }) => address).sort();
+  }
+
   /** Addresses and /64s that a lost host holds. */
   async heldAddresses(): Promise<number> {
     const row = await this.world.db.row<{ n: number }>(

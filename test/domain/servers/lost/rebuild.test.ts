@@ -49,8 +49,16 @@ describe('the servers of a lost host', () => {
     assert.deepEqual([installed?.ipv4.address, installed?.ipv6.prefix], [server.ipv4, server.ipv6_prefix]);
     assert.equal(await lost.heldAddresses(), 2);
     assert.deepEqual((await region.events()).slice(-2), ['server.lost', 'server.rebuilt']);
+    const old = [`${before.ipv4}/32`, before.ipv6_prefix];
+    const current = [`${server.ipv4}/32`, server.ipv6_prefix];
+    assert.deepEqual(
+      await lost.assigned(id),
+      [...old, ...current].sort(),
+      'the lost machine may use the old ones',
+    );
     await fenceHost(lost.world.service, host);
     assert.equal(await lost.heldAddresses(), 0);
+    assert.deepEqual(await lost.assigned(id), current.sort());
   });
 
   it('keep their addresses if the host was fenced before they are placed', async () => {
