@@ -77,9 +77,7 @@ export async function applyEdit({ db, clock }: Deps, edit: CatalogueEdit, seen?:
     await lockCatalogue(tx);
     const { lines, difference } = await planEdit(tx, edit, now);
     if (seen !== undefined && seen !== codeOf(lines)) {
-      throw new OperatorError(
-        'this changes something else than the preview showed: look at the preview again',
-      );
+      throw new OperatorError('this changes something else than the preview: look at the preview again');
     }
     if (lines.length === 0) throw new OperatorError('nothing to change: the catalog is like this already');
     await saveDifference(tx, difference);

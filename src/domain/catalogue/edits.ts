@@ -15,14 +15,24 @@ import { requireOfficialImage } from './images.ts';
 export type EntryFields = Readonly<Record<string, unknown>>;
 
 const NAMES = { regions: 'region', plans: 'plan', images: 'image' } as const;
-const AUDITED = { regions: 'region', plans: 'plan', images: 'official_image' } as const;
+const AUDITED = {
+  plans: { create: 'plan.create', change: 'plan.change', retire: 'plan.retire', restore: 'plan.restore' },
+  regions: {
+    ...{ create: 'region.create', change: 'region.change' },
+    ...{ retire: 'region.retire', restore: 'region.restore' },
+  },
+  images: {
+    ...{ create: 'official_image.create', change: 'official_image.change' },
+    ...{ retire: 'official_image.retire', restore: 'official_image.restore' },
+  },
+} as const;
 
 type Entry = CatalogueFile[CatalogueKind][number];
 
 /** A new entry. `resource` is its name in the audit log. */
 export function createEntry(kind: CatalogueKind, fields: EntryFields, resource: string): CatalogueEdit {
   return {
-    ...{ audits: `${AUDITED[kind]}.create`, resource, entry: null, effects: EFFECTS[kind].create },
+    ...{ audits: AUDITED[kind].create, resource, entry: null, effects: EFFECTS[kind].create },
     apply: (file, stored) => {
       refuseKnown(stored, kind, fields);
       const entries = [...file[kind], cleaned(fields)];
@@ -91,7 +101,7 @@ function replaced(file: CatalogueFile, kind: CatalogueKind, entries: readonly En
 function editOf(kind: CatalogueKind, id: string, act: 'change' | 'retire' | 'restore') {
   const resource = kind === 'images' ? formatId('image', id) : id;
   return {
-    audits: `${AUDITED[kind]}.${act}` as const,
+    audits: AUDITED[kind][act],
     resource,
     entry: { kind, id },
     effects: EFFECTS[kind][act],
@@ -140,7 +150,7 @@ function requireRetired(stored: Catalogue, kind: CatalogueKind, id: string): Ent
   return planEntry({ ...plan, regions: plan.regions.filter((each) => open.includes(each)) });
 }
 
-/** Returns the edit that an operation stands for. `id` is empty for a new entry. Fails for an unknown image. */
+/** Returns the edit of an operation. `id` is empty for a new entry. Fails for an unknown image. */
 export async function editFor(
   db: Sql,
   operation: CatalogueEditOperation,

@@ -1,4 +1,4 @@
-/** What an edit of the catalog means for servers that exist, in sentences for the person who decides. */
+/** The effects of an edit of the catalog on existing servers, for the person who decides. */
 import type { CatalogueKind } from './edit.ts';
 
 type Act = 'create' | 'change' | 'retire' | 'restore';
@@ -9,8 +9,8 @@ export const EFFECTS: Readonly<Record<CatalogueKind, Readonly<Record<Act, readon
   plans: {
     create: ['Customers can order it at once, where a region has room.'],
     change: [
-      'Existing servers keep their cores, memory, disk, price, and the price of their backups. A plan that has ' +
-        'servers keeps its hardware: create a plan with another id instead.',
+      'Existing servers keep their cores, memory, disk, price, and the price of their backups. A plan ' +
+        'that has servers keeps its hardware: create a plan with another id instead.',
       'The traffic and the name of the CPU also change for existing servers. Tags count when they move.',
     ],
     retire: [RENEWED, 'New orders of the plan and resizes to it are refused.'],

@@ -2,7 +2,12 @@
 import { centsToUsd, formatCents } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { countAffectedPayers, listPlanPayers, type PlanPayers } from '../../store/billing/price-changes.ts';
+import {
+  type CountedPayers,
+  countAffectedPayers,
+  countPlanPayers,
+  listPlanPayers,
+} from '../../store/billing/price-changes.ts';
 import {
   countUsers,
   listPlans,
@@ -42,13 +47,15 @@ type Deps = Pick<Service, 'db' | 'clock'>;
 export type PlanObject = ReturnType<typeof toPlanObject>;
 export type PlanWithPrices = Awaited<ReturnType<typeof readPlanObject>>;
 
-/** Lists every plan, including retired ones. */
+/** Lists every plan, including retired ones, with the counts of the last ten minutes. */
 export async function listPlanObjects({ db }: Pick<Deps, 'db'>): Promise<PlanObject[]> {
   const payers = new Map((await listPlanPayers(db)).map((row) => [row.plan_id, row]));
   return (await listPlans(db)).map((row) => toPlanObject(row, payers.get(row.id)));
 }
 
-function toPlanObject(row: PlanRow, payers: PlanPayers | undefined) {
+type Payers = Pick<CountedPayers, 'servers' | 'customers' | 'cents_month' | 'counted_at'>;
+
+function toPlanObject(row: PlanRow, payers: Payers | undefined) {
   return {
     object: 'plan' as const,
     id: row.id,
@@ -69,12 +76,16 @@ function toPlanObject(row: PlanRow, payers: PlanPayers | undefined) {
     servers: Number(payers?.servers ?? 0n),
     customers: Number(payers?.customers ?? 0n),
     monthly_usd: centsToUsd(payers?.cents_month ?? 0n),
+    /** Null: they were not counted yet. */
+    counted_at: payers ? formatRfc3339(payers.counted_at) : null,
   };
 }
 
-/** With `price`, also what it would change. Fails with an OperatorError for an unknown plan. */
+/** Counts now. With `price`, also what it would change. Fails with an OperatorError for an unknown plan. */
 export async function readPlanObject(service: Deps, id: string, price?: string) {
-  const plan = (await listPlanObjects(service)).find((each) => each.id === id) ?? refuseUnknown(id);
+  const row = (await listPlans(service.db)).find((each) => each.id === id) ?? refuseUnknown(id);
+  const payers = await countPlanPayers(service.db, id);
+  const plan = toPlanObject(row, { ...payers, counted_at: service.clock.now() });
   const announced = (await listPrices(service)).filter((row) => row.plan_id === id);
   return {
     ...plan,

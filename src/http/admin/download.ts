@@ -16,7 +16,7 @@ interface DownloadedList<Item> {
   readonly columns: readonly Shown<Item>[];
 }
 
-/** Streams all rows that match the filters of the query as CSV. Fails before the first byte, or breaks off. */
+/** Streams all rows that match the query as CSV. A later failure breaks off the download. */
 export async function downloadList<Item>(
   { list, filters = [], columns }: DownloadedList<Item>,
   { query, read }: ConsoleContext,

@@ -18,7 +18,7 @@ export interface ConsoleContext {
   /** The part of the cookie that every visitor has. */
   readonly visitor: string;
   readonly forms: FormContext;
-  /** What the form of the request would change. */
+  /** The changes that the form of the request would make. */
   readonly preview: ActPreview | null;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;
@@ -30,7 +30,7 @@ export interface ConsoleContext {
   read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds, body?: object): Promise<Answer>;
 }
 
-/** What a form would change. Its page shows it before the form is sent for good. */
+/** The changes that a form would make, which its page shows before the form is sent for good. */
 export interface ActPreview extends RoomPreview {
   /** The name of the form. */
   readonly form: string;

@@ -3,8 +3,10 @@
  * of the operations (route.ts), so that a new operation needs no page of its own.
  */
 import { Readable } from 'node:stream';
+import type { CataloguePreview } from '../../domain/catalogue/edit.ts';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import { counted } from '../../panel/staff/parts.ts';
 import {
   type RoomLookupField,
   type RoomLookupTable,
@@ -13,7 +15,7 @@ import {
   roomListView,
   type Shown,
 } from '../../panel/staff/room.ts';
-import type { RoomForm } from '../../panel/staff/room-form.ts';
+import { PREVIEW_BUTTON, type RoomForm, type RoomPreview } from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
 import { downloadList } from './download.ts';
@@ -24,10 +26,10 @@ import {
   type ConsolePage,
   type ConsoleResult,
   csvFile,
+  type FormAgain,
   type PageIds,
 } from './page.ts';
 import { type ListAnswer, readFiltered } from './pages/lists.ts';
-import { previewButton } from './preview.ts';
 import { adminRouteOf } from './routes.ts';
 import { choicesOf, fieldsOf, readBody } from './schema-form.ts';
 
@@ -200,6 +202,22 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
       return { to: act.to?.(answer, params) ?? done(answer, params).to, notice };
     },
   };
+}
+
+/** Null without the button: the form is to be performed. */
+function previewButton(operation: StaffOperation) {
+  return async (form: Form, { params, read }: Pick<ConsoleContext, 'params' | 'read'>) => {
+    if (!form.has(PREVIEW_BUTTON)) return null;
+    const { preview: _, ...change } = readBody(operation, form) as { readonly preview?: string };
+    const asked = { operation, ...(params.id !== undefined && { id: params.id }), change };
+    const found = await read<CataloguePreview>('catalogue.preview', {}, {}, asked);
+    return { again: form, preview: { form: operation, ...previewOf(found) } } satisfies FormAgain;
+  };
+}
+
+function previewOf({ lines, servers, customers, effects, code }: CataloguePreview): RoomPreview {
+  const whom = `Concerned: ${counted(servers, 'server')} of ${counted(customers, 'customer')}.`;
+  return { lines, notes: [whom, ...effects], code };
 }
 
 async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {

@@ -16,7 +16,7 @@ export interface RoomField {
   readonly value: string;
 }
 
-/** What a form would change. */
+/** The changes that a form would make. */
 export interface RoomPreview {
   readonly lines: readonly string[];
   readonly notes: readonly string[];
@@ -35,10 +35,14 @@ export interface RoomForm {
   readonly needsReason: boolean;
   /** Undefined: the act has no preview. Null: it was not seen yet, so the form only shows it. */
   readonly preview?: RoomPreview | null;
+  /** The names of texts that another button inserts. */
+  readonly inserts?: readonly string[];
 }
 
 /** A folded form. A refused one stays open. */
 export const PREVIEW_BUTTON = '_preview';
+export const INSERT_BUTTON = '_insert';
+export const INSERT_FIELD = '_text';
 
 export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Html {
   const fields = new Fields(forms, act.name);
@@ -54,15 +58,24 @@ export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Htm
     },
     html`${text && html`<p>${text}</p>`}
 ${act.fields.map((row) => formField(fields, row))}
+${act.inserts && insertPart(fields, act.inserts)}
 ${act.preview !== undefined && previewPart(act.preview)}
 ${act.needsReason && act.preview !== null && reasonField(fields)}`,
   );
 }
 
+/** The page comes again with the typed text and the chosen one. */
+function insertPart(fields: Fields, names: readonly string[]): Html {
+  const choices = names.map((name) => [name, name] as const);
+  return html`${fields.select(INSERT_FIELD, 'Canned answer', { choices })}
+<p><button class="plain" name="${INSERT_BUTTON}" value="1" formnovalidate>Insert</button></p>`;
+}
+
 /** The button comes first, so that the Enter key only shows the preview. */
 function previewPart(preview: RoomPreview | null): Html {
   const word = preview === null ? 'Preview' : 'Preview again';
-  const button = html`<button class="plain" name="${PREVIEW_BUTTON}" value="1" formnovalidate>${word}</button>`;
+  const button = html`<button class="plain" name="${PREVIEW_BUTTON}" value="1"
+formnovalidate>${word}</button>`;
   if (preview === null) return html`<p>${button}</p>`;
   const lines = preview.lines.map((line) => html`<li><code>${line}</code></li>\n`);
   const notes = preview.notes.map((note) => html`<li>${note}</li>\n`);

@@ -52,8 +52,8 @@ export interface PaidAddressFilter {
 }
 
 /**
- * Lists addresses with final payments, by the age of their top-up, newest first. Top-ups since `since` are read
- * in their order; an index finds the older ones that were paid afterwards.
+ * Lists addresses with final payments, by the age of their top-up, newest first. Top-ups since `since` are
+ * read in order; an index finds older top-ups that were paid afterwards.
  */
 export async function listPaidAddresses(
   tx: Sql,

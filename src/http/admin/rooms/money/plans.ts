@@ -111,6 +111,7 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
     REGIONS,
     PRICE,
     ...PAYERS,
+    { name: 'Counted', value: (row) => row.counted_at, as: 'time' },
   ],
   creates: [{ operation: 'plans.create', title: 'Add a plan', button: 'Add plan', hasPreview: true }],
   item: {
