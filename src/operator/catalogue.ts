@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { compareCatalogue, exportCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
+import { exportCatalogue } from '../domain/catalogue/export.ts';
+import { compareCatalogue, loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatCents } from '../kernel/money.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Sql } from '../kernel/sql.ts';

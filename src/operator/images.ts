@@ -6,6 +6,7 @@ import { readDistribution } from '../domain/images/distribute.ts';
 import { type CustomImageQuery, listCustomImageObjects } from '../domain/staff/images.ts';
 import { formatId } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { addImageEdits } from './catalogue-edits.ts';
 import type { OperatorContext } from './context.ts';
 import { formatMoreHint } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
@@ -25,7 +26,7 @@ const LIMIT = 100;
 const GIB = 1024 ** 3;
 
 export function addImages(program: Command, { resources, terminal }: OperatorContext): void {
-  const images = program.command('images').description('Manage the disks of the official images');
+  const images = program.command('images').description('Manage the official images and their disks');
   images
     .command('import')
     .argument('<file>', 'qcow2 or raw disk with cloud-init on this machine')
@@ -67,6 +68,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
       for (const { image, host, progress } of unfinished) terminal.out(`${image} to ${host}: ${progress}`);
     });
   addCustomImages(images, { resources, terminal });
+  addImageEdits(images, { resources, terminal });
 }
 
 function addCustomImages(images: Command, { resources, terminal }: OperatorContext): void {

@@ -10,6 +10,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addCatalogue } from './catalogue.ts';
+import { addRegions } from './catalogue-edits.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
 import { addAbuse } from './customers/abuse.ts';
 import { addCustomers } from './customers/accounts.ts';
@@ -53,6 +54,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addAudit,
   addDatabase,
   addCatalogue,
+  addRegions,
   addHosts,
   addImages,
   addMachines,

@@ -46,6 +46,7 @@ const KEPT: Record<string, string> = {
   ...stay('one per customer and coupon, deleted with the account', 'coupon_redemptions'),
   ...stay('operator data', 'coupons', 'approval_rules', 'staff_passkeys'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
+  ...stay('counted again', 'plan_payers'),
   ...stay('deleted with their parent', 'ticket_messages', 'ticket_files', 'legal_documents'),
   ...stay('operator data, limited by a constant', 'canned_answers', 'abuse_templates'),
   ...stay('operator data', 'backends', 'control_plane_identities'),

@@ -34,6 +34,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   customer_notes: 'a person writes it again: the staff log has the act as started',
   customer_tags: 'written in one commit',
   figures: 'the next round counts the last hours again',
+  plan_payers: 'the next round counts again',
   findings: 'the reconciler writes them again',
   host_facts: 'the next round asks the hosts again',
   incident_updates: 'written in one commit with its incident',

@@ -5,13 +5,10 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { formatUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import {
   countServersOfPlan,
-  listOfficialImages,
-  listPlans,
   listRegions,
   lockCatalogue,
   saveOfficialImage,
@@ -28,6 +25,7 @@ import {
   diffCatalogue,
   formatCatalogueDiff,
 } from './diff.ts';
+import { readCatalogue } from './export.ts';
 import type { CatalogueFile } from './file-schema.ts';
 import { parseCatalogue } from './parse.ts';
 import { createStock, findMissingStock, formatStock, type NewStock, registerStock } from './stock.ts';
@@ -77,18 +75,15 @@ export async function loadCatalogue(service: Deps, text: string, options: LoadOp
   });
 }
 
-interface CatalogueUpdate {
+export interface CatalogueUpdate {
   readonly difference: CatalogueDiff;
   readonly stock: NewStock;
   readonly lines: string[];
 }
 
-async function planUpdate(tx: Sql, file: CatalogueFile, now: Date): Promise<CatalogueUpdate> {
-  const stored: Catalogue = {
-    regions: await listRegions(tx),
-    plans: await listPlans(tx),
-    images: await listOfficialImages(tx),
-  };
+/** Compares a file that follows the rules with the database. */
+export async function planUpdate(tx: Sql, file: CatalogueFile, now: Date): Promise<CatalogueUpdate> {
+  const stored = await readCatalogue(tx);
   const wanted = desiredCatalogue(file, stored, now);
   requireUniqueCodes(stored, wanted);
   const difference = diffCatalogue(stored, wanted);
@@ -101,11 +96,15 @@ async function planUpdate(tx: Sql, file: CatalogueFile, now: Date): Promise<Cata
 
 async function applyUpdate(tx: Sql, { difference, stock, lines }: CatalogueUpdate, now: Date): Promise<void> {
   if (lines.length === 0) return;
+  await saveDifference(tx, difference);
+  await createStock(tx, stock, now);
+  await recordAudit(tx, { actor: systemActor(now), action: 'catalogue.load', resource: null }, now);
+}
+
+export async function saveDifference(tx: Sql, difference: CatalogueDiff): Promise<void> {
   for (const { after } of difference.regions) await saveRegion(tx, after);
   for (const { after } of difference.plans) await savePlan(tx, after);
   for (const { after } of difference.images) await saveOfficialImage(tx, after);
-  await createStock(tx, stock, now);
-  await recordAudit(tx, { actor: systemActor(now), action: 'catalogue.load', resource: null }, now);
 }
 
 type Plan = Catalogue['plans'][number];
@@ -135,29 +134,6 @@ function requireUniqueCodes(stored: Catalogue, wanted: Catalogue): void {
       );
     }
   }
-}
-
-/**
- * Returns the stored catalog as a file, which changes nothing when it is loaded. It has no retired entries,
- * and no inventory: a file only adds to that.
- */
-export async function exportCatalogue(db: Sql): Promise<CatalogueFile> {
-  const regions = (await listRegions(db)).filter(({ active }) => active);
-  const plans = (await listPlans(db)).filter(({ active }) => active);
-  const images = (await listOfficialImages(db)).filter(({ active }) => active);
-  return {
-    regions: regions.map(({ active: _, ...region }) => region),
-    plans: plans.map(({ active: _, price_cents_month: cents, host_tags: tags, ...plan }) => ({
-      ...plan,
-      price_usd_month: formatUnits(cents, 2, true),
-      ...(tags.length > 0 && { host_tags: [...tags] }),
-      regions: [...plan.regions],
-    })),
-    images: images.map(({ active: _active, id: _id, arch, ...image }) => ({
-      ...image,
-      arch: arch as CatalogueFile['images'][number]['arch'],
-    })),
-  };
 }
 
 const SANDBOX_FILE = new URL('../../../catalogue/sandbox.yaml', import.meta.url);

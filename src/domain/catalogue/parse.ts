@@ -28,8 +28,7 @@ export function parseCatalogue(text: string, options: { readonly sandbox: boolea
     throw new OperatorError(`catalog, line ${lines.linePos(broken.pos[0]).line}: ${message}`);
   }
   const content = toPlain(document);
-  const faults = shapeProblems(content);
-  const problems = faults.length > 0 ? faults : checkCatalogue(content as CatalogueFile, options);
+  const problems = findProblems(content, options);
   const [first, ...others] = problems;
   if (first) {
     const more = others.length > 0 ? ` (and ${others.length} more)` : '';
@@ -38,6 +37,12 @@ export function parseCatalogue(text: string, options: { readonly sandbox: boolea
     );
   }
   return content as CatalogueFile;
+}
+
+/** Returns what breaks the rules of catalog files: the shape first, and then the rest. */
+export function findProblems(content: unknown, options: { readonly sandbox: boolean }): CatalogueProblem[] {
+  const faults = shapeProblems(content);
+  return faults.length > 0 ? faults : checkCatalogue(content as CatalogueFile, options);
 }
 
 function toPlain(document: Document): unknown {
@@ -86,7 +91,7 @@ function lineNumberAt(document: Document, lines: LineCounter, path: FilePath): n
   return 1;
 }
 
-function formatProblem(fault: CatalogueProblem): string {
+export function formatProblem(fault: CatalogueProblem): string {
   const place = fault.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
   return `${place.replace(/^\./, '') || 'the file'}: ${fault.message}`;
 }

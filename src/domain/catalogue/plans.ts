@@ -2,8 +2,14 @@
 import { centsToUsd, formatCents } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { countAffectedPayers, listPlanPayers, type PlanPayers } from '../../store/billing/price-changes.ts';
 import {
+  type CountedPayers,
+  countAffectedPayers,
+  countPlanPayers,
+  listPlanPayers,
+} from '../../store/billing/price-changes.ts';
+import {
+  countUsers,
   listPlans,
   listRegions,
   lockCatalogue,
@@ -21,18 +27,35 @@ export async function listRegionObjects({ db }: Pick<Service, 'db'>) {
   return (await listRegions(db)).map((row) => ({ object: 'region' as const, ...row }));
 }
 
+/** Fails with an OperatorError. */
+export async function readRegionObject(service: Pick<Service, 'db'>, id: string) {
+  const found = (await listRegionObjects(service)).find((region) => region.id === id);
+  if (!found) throw new OperatorError('region not found: the catalog lists all regions');
+  const plans = (await listPlans(service.db)).filter((row) => row.active && row.regions.includes(id));
+  const { servers, customers } = await countUsers(service.db, { kind: 'regions', id });
+  return {
+    ...found,
+    /** Ids of the plans that are sold there. */
+    plans: plans.map((row) => row.id),
+    servers: Number(servers),
+    customers: Number(customers),
+  };
+}
+
 type Deps = Pick<Service, 'db' | 'clock'>;
 
 export type PlanObject = ReturnType<typeof toPlanObject>;
 export type PlanWithPrices = Awaited<ReturnType<typeof readPlanObject>>;
 
-/** Lists every plan, including retired ones. */
+/** Lists every plan, including retired ones, with the counts of the last ten minutes. */
 export async function listPlanObjects({ db }: Pick<Deps, 'db'>): Promise<PlanObject[]> {
   const payers = new Map((await listPlanPayers(db)).map((row) => [row.plan_id, row]));
   return (await listPlans(db)).map((row) => toPlanObject(row, payers.get(row.id)));
 }
 
-function toPlanObject(row: PlanRow, payers: PlanPayers | undefined) {
+type Payers = Pick<CountedPayers, 'servers' | 'customers' | 'cents_month' | 'counted_at'>;
+
+function toPlanObject(row: PlanRow, payers: Payers | undefined) {
   return {
     object: 'plan' as const,
     id: row.id,
@@ -53,12 +76,16 @@ function toPlanObject(row: PlanRow, payers: PlanPayers | undefined) {
     servers: Number(payers?.servers ?? 0n),
     customers: Number(payers?.customers ?? 0n),
     monthly_usd: centsToUsd(payers?.cents_month ?? 0n),
+    /** Null: they were not counted yet. */
+    counted_at: payers ? formatRfc3339(payers.counted_at) : null,
   };
 }
 
-/** With `price`, also what it would change. Fails with an OperatorError for an unknown plan. */
+/** Counts now. With `price`, also what it would change. Fails with an OperatorError for an unknown plan. */
 export async function readPlanObject(service: Deps, id: string, price?: string) {
-  const plan = (await listPlanObjects(service)).find((each) => each.id === id) ?? refuseUnknown(id);
+  const row = (await listPlans(service.db)).find((each) => each.id === id) ?? refuseUnknown(id);
+  const payers = await countPlanPayers(service.db, id);
+  const plan = toPlanObject(row, { ...payers, counted_at: service.clock.now() });
   const announced = (await listPrices(service)).filter((row) => row.plan_id === id);
   return {
     ...plan,

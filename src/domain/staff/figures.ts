@@ -10,6 +10,7 @@ import {
   type FigureName,
   type FigurePeriod,
 } from '../../spec/staff/figures.ts';
+import { savePlanPayers } from '../../store/billing/price-changes.ts';
 import {
   type FigureRow,
   findLastFigureHour,
@@ -43,6 +44,7 @@ export async function* measureFigures({ db, clock }: Pick<Service, 'db' | 'clock
     from = next;
   }
   await saveLevels(db, hour);
+  await savePlanPayers(db, now);
   yield 1;
 }
 

@@ -96,9 +96,15 @@ export function requireRole(text: string): StaffRole {
   return role ?? invalidRequest([{ field: 'role', issue: 'invalid_value', allowed: [...STAFF_ROLES] }]);
 }
 
-/** Newest first. */
-export async function listStaff({ db }: Pick<Deps, 'db'>): Promise<StaffView[]> {
-  return (await listRows(db, STAFF_LIMITS.membersMax)).map(toView);
+/** Newest first, and whether there are more. A malformed id matches nothing. */
+export async function listStaff(
+  { db }: Pick<Deps, 'db'>,
+  { before, limit }: { readonly before?: string; readonly limit: number },
+): Promise<{ readonly people: readonly StaffView[]; readonly hasMore: boolean }> {
+  const beforeId = before === undefined ? null : parseId('staff', before);
+  if (beforeId === undefined) return { people: [], hasMore: false };
+  const rows = await listRows(db, { beforeId, limit: limit + 1 });
+  return { people: rows.slice(0, limit).map(toView), hasMore: rows.length > limit };
 }
 
 /** Fails with `not_found`. */

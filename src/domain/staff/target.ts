@@ -8,6 +8,8 @@ import { SWITCHES } from '../../spec/switches.ts';
 import { findPlanPrice } from '../../store/catalogue/catalogue.ts';
 import { findMachine } from '../../store/inventory/machines.ts';
 import { findCouponId } from '../billing/coupons/manage.ts';
+import { requireOfficialImage } from '../catalogue/images.ts';
+import { readRegionObject } from '../catalogue/plans.ts';
 import type { Service } from '../context.ts';
 import { requireCustomer } from '../customers/operator.ts';
 import { readCannedAnswer } from '../customers/tickets/canned.ts';
@@ -27,6 +29,8 @@ export type TargetKind =
   | 'coin'
   | 'coupon'
   | 'plan'
+  | 'region'
+  | 'image'
   | 'staff'
   | 'staffToken'
   | 'ticket'
@@ -48,6 +52,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   topup: async (service, name) => formatId('topup', (await findTopupForOperator(service, name)).topup.id),
   host: async (service, name) => (await readHostObject(service, name)).id,
   plan: async ({ db }, name) => ((await findPlanPrice(db, name)) === undefined ? fail('not_found') : name),
+  region: async (service, name) => (await readRegionObject(service, name)).id,
+  image: async ({ db }, name) => formatId('image', (await requireOfficialImage(db, name)).id),
   coin: async (_service, name) => (isCoinCode(name) ? name : fail('not_found')),
   coupon: (service, name) => findCouponId(service, name),
   machine: async ({ db }, name) => (await findMachine(db, name))?.name ?? fail('not_found'),

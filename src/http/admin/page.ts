@@ -4,6 +4,7 @@ import type { StaffActor } from '../../domain/staff/context.ts';
 import type { FormContext } from '../../panel/parts/form.ts';
 import type { ConsoleView } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import type { RoomPreview } from '../../panel/staff/room-form.ts';
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { Form } from '../form.ts';
 import type { AdminEdge } from './route.ts';
@@ -17,6 +18,8 @@ export interface ConsoleContext {
   /** The part of the cookie that every visitor has. */
   readonly visitor: string;
   readonly forms: FormContext;
+  /** The changes that the form of the request would make. */
+  readonly preview: ActPreview | null;
   /** Secrets that the response of a form shows once. Null for every other request. */
   readonly shown: Readonly<Record<string, string>> | null;
   /** Returns the person, or fails with `auth_required`. */
@@ -27,9 +30,22 @@ export interface ConsoleContext {
   read<Answer>(operation: StaffOperation, params?: PageIds, query?: PageIds, body?: object): Promise<Answer>;
 }
 
+/** The changes that a form would make, which its page shows before the form is sent for good. */
+export interface ActPreview extends RoomPreview {
+  /** The name of the form. */
+  readonly form: string;
+}
+
+/** The page again, with the values of the form. Nothing was done. */
+export interface FormAgain {
+  readonly again: Form;
+  readonly preview?: ActPreview;
+}
+
 export type ConsoleResult = (
   | { readonly to: string; readonly notice?: ConsoleNotice }
   | { readonly shown: Readonly<Record<string, string>> }
+  | FormAgain
   | { readonly download: { readonly fileName: string; readonly content: Readable } }
 ) & {
   /** The new cookie, after signing in or out. */
@@ -44,6 +60,11 @@ export interface OperationForm {
   readonly body?: (form: Form, file: Buffer | null) => object;
   /** Set if the form has a file, as its last field. Its page accepts uploads. */
   readonly fileMaxBytes?: number;
+  /** Handles another button of the form. Null: the form is to be performed. */
+  readonly otherButton?: (
+    form: Form,
+    call: Pick<ConsoleContext, 'params' | 'read'>,
+  ) => Promise<FormAgain | null>;
   readonly done: (answer: never, params: PageIds) => ConsoleResult;
 }
 
@@ -69,13 +90,13 @@ export interface ConsoleFile {
 
 export interface ConsoleFileContent {
   readonly type: string;
-  readonly content: string | Buffer;
+  readonly content: string | Buffer | Readable;
   /** The name to save it under; omitted: it is shown. */
   readonly name?: string;
 }
 
 /** Names columns in its first row. */
-export function csvFile(name: string, content: string): ConsoleFileContent {
+export function csvFile(name: string, content: string | Readable): ConsoleFileContent {
   return { type: 'text/csv; charset=utf-8', content, name };
 }
 

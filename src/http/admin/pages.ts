@@ -9,7 +9,7 @@ import type { FormContext } from '../../panel/parts/form.ts';
 import { type ConsoleView, consoleErrorView, renderConsole } from '../../panel/staff/layout.ts';
 import { consoleNotice } from '../../panel/staff/notices.ts';
 import { PANEL_FIELDS, PANEL_QUERY } from '../../spec/paths.ts';
-import { mayPerform } from '../../spec/staff/operations.ts';
+import { mayPerform, type StaffOperation } from '../../spec/staff/operations.ts';
 import { ROLE_NAMES } from '../../spec/staff/roles.ts';
 import { isForeignForm, isValidCsrfToken, submittedCsrfToken } from '../admission/csrf.ts';
 import { clientAddress } from '../client-address.ts';
@@ -74,7 +74,7 @@ function registerPage(scope: FastifyInstance, edge: AdminEdge, page: ConsolePage
   scope.get(url, async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     if (page.access === 'staff' && visit.staff === null) return redirectToSignIn(visit);
-    return await sendPage(visit, page, newForms(visit), null);
+    return await sendPage(visit, page, newForms(visit));
   });
   if (!page.forms) return;
   const config = page.acceptsUpload ? FILE_UPLOAD_CONFIG : {};
@@ -94,7 +94,7 @@ function registerFile(scope: FastifyInstance, edge: AdminEdge, file: ConsoleFile
   scope.get(file.path.replace(/\{(\w+)\}/g, ':$1'), async (request, reply) => {
     const visit = await readVisit(edge, request, reply);
     if (visit.staff === null) return redirectToSignIn(visit);
-    const { type, content, name } = await file.read(pageContext(visit, newForms(visit), null));
+    const { type, content, name } = await file.read(pageContext(visit, newForms(visit)));
     if (name !== undefined) reply.header('content-disposition', attachment(name));
     return reply.headers(FILE_HEADERS).type(type).send(content);
   });
@@ -142,15 +142,22 @@ async function submit(visit: Visit, page: ConsolePage): Promise<FastifyReply> {
     reply.header('content-disposition', `attachment; filename="${fileName}"`);
     return reply.type('application/json').send(content);
   }
-  return await sendPage(visit, page, newForms(visit), result.shown);
+  if ('again' in result) {
+    const { again: values, preview = null } = result;
+    const refused = { name: field(body, PANEL_FIELDS.form), key: field(body, PANEL_FIELDS.key) };
+    return await sendPage(visit, page, { ...newForms(visit), refused, values }, { preview });
+  }
+  return await sendPage(visit, page, newForms(visit), { shown: result.shown });
 }
 
 async function runForm(visit: Visit, form: ConsoleForm, body: Form): Promise<ConsoleResult> {
   const { edge, request, visitor } = visit;
-  const { staff, read } = pageContext(visit, newForms(visit), null);
+  const { staff, read } = pageContext(visit, newForms(visit));
   const address = clientAddress(request);
   if ('run' in form) return await form.run({ edge, visitor, address, staff, read }, body);
   const params = request.params as PageIds;
+  const other = await form.otherButton?.(body, { params, read });
+  if (other) return other;
   const reason = field(body, 'reason');
   const { operation, fileMaxBytes } = form;
   // A file is read only from people who may send it.
@@ -188,17 +195,20 @@ async function sendRefused(visit: Visit, page: ConsolePage, error: unknown): Pro
   // After a fault, the act may be done: the same form must not do it again.
   const isUnknown = failure.code === 'internal' || failure.code === 'maintenance';
   const submissionKey = isUnknown ? field(input, PANEL_FIELDS.idempotencyKey) : forms.submissionKey;
-  return await sendPage(visit, page, { ...forms, submissionKey }, null, httpStatus(failure));
+  return await sendPage(visit, page, { ...forms, submissionKey }, {}, httpStatus(failure));
 }
+
+/** The parts of a page that only the response of a form has. */
+type Answer = Partial<Pick<ConsoleContext, 'shown' | 'preview'>>;
 
 async function sendPage(
   visit: Visit,
   page: ConsolePage,
   forms: FormContext,
-  shown: ConsoleContext['shown'],
+  answer: Answer = {},
   status?: number,
 ): Promise<FastifyReply> {
-  const view = await renderPage(visit, page, forms, shown);
+  const view = await renderPage(visit, page, forms, answer);
   return sendView(visit, forms, status === undefined ? view : { ...view, httpStatus: status });
 }
 
@@ -206,11 +216,11 @@ async function renderPage(
   visit: Visit,
   page: ConsolePage,
   forms: FormContext,
-  shown: ConsoleContext['shown'],
+  answer: Answer,
 ): Promise<ConsoleView> {
   const { edge, request } = visit;
   try {
-    return await page.render(pageContext(visit, forms, shown));
+    return await page.render(pageContext(visit, forms, answer));
   } catch (error) {
     const failure = toFailure(edge, error);
     logFault(edge, error, failure, request.id);
@@ -218,7 +228,7 @@ async function renderPage(
   }
 }
 
-function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['shown']): ConsoleContext {
+function pageContext(visit: Visit, forms: FormContext, answer: Answer = {}): ConsoleContext {
   const { edge, request, staff } = visit;
   const requireStaff = () => staff ?? fail('auth_required');
   return {
@@ -227,19 +237,14 @@ function pageContext(visit: Visit, forms: FormContext, shown: ConsoleContext['sh
     query: queryOf(request),
     visitor: visit.visitor,
     forms,
-    shown,
+    shown: answer.shown ?? null,
+    preview: answer.preview ?? null,
     staff: requireStaff,
     may: (operation) => staff !== null && mayPerform(staff.role, operation),
-    read: async <Answer>(
-      operation: Parameters<ConsoleContext['read']>[0],
-      params = {},
-      query = {},
-      body: object | undefined = undefined,
-    ) =>
+    read: async <Found>(operation: StaffOperation, params = {}, query = {}, body?: object) =>
       (await runAdmin(edge, adminRouteOf(operation), requireStaff(), {
-        ...{ params, query, body },
-        submission: null,
-      })) as Answer,
+        ...{ params, query, body, submission: null },
+      })) as Found,
   };
 }
 

@@ -3,8 +3,10 @@
  * of the operations (route.ts), so that a new operation needs no page of its own.
  */
 import { Readable } from 'node:stream';
+import type { CataloguePreview } from '../../domain/catalogue/edit.ts';
 import type { ConsoleSection } from '../../panel/staff/layout.ts';
 import type { ConsoleNotice } from '../../panel/staff/notices.ts';
+import { counted } from '../../panel/staff/parts.ts';
 import {
   type RoomLookupField,
   type RoomLookupTable,
@@ -13,7 +15,12 @@ import {
   roomListView,
   type Shown,
 } from '../../panel/staff/room.ts';
-import type { RoomField, RoomForm } from '../../panel/staff/room-form.ts';
+import {
+  PREVIEW_BUTTON,
+  type RoomField,
+  type RoomForm,
+  type RoomPreview,
+} from '../../panel/staff/room-form.ts';
 import { STAFF_OPERATIONS, type StaffOperation } from '../../spec/staff/operations.ts';
 import { type Form, field } from '../form.ts';
 import { downloadList } from './download.ts';
@@ -24,6 +31,7 @@ import {
   type ConsolePage,
   type ConsoleResult,
   csvFile,
+  type FormAgain,
   type PageIds,
 } from './page.ts';
 import { type ListAnswer, readFiltered } from './pages/lists.ts';
@@ -49,6 +57,8 @@ export interface RoomAct<Item> {
   /** Fields of the operation that do not apply to the resource. */
   readonly without?: readonly string[];
   readonly notice?: ConsoleNotice;
+  /** Its form shows the difference first: an edit of the catalog. */
+  readonly hasPreview?: true;
   /** The page to show next. Defaults to the page of the form; a creating form leads to the new resource. */
   readonly to?: (answer: Readonly<Record<string, unknown>>, params: PageIds) => string;
   /** The name of the file that the answer, a stream of JSON, is downloaded as. */
@@ -195,6 +205,7 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
     operation,
     ...(act.target && { params: (form: Form) => ({ id: field(form, TARGET_FIELD).trim() }) }),
     body: (form) => readBody(operation, form),
+    ...(act.hasPreview && { otherButton: previewButton(operation) }),
     done: (answer: Readonly<Record<string, unknown>>, params): ConsoleResult => {
       if (act.fileName && answer instanceof Readable) {
         return { download: { fileName: act.fileName(params), content: answer } };
@@ -203,6 +214,22 @@ function formOf<Item>(act: RoomAct<Item>, done: Done): ConsoleForm {
       return { to: act.to?.(answer, params) ?? done(answer, params).to, notice };
     },
   };
+}
+
+/** Null without the button: the form is to be performed. */
+function previewButton(operation: StaffOperation) {
+  return async (form: Form, { params, read }: Pick<ConsoleContext, 'params' | 'read'>) => {
+    if (!form.has(PREVIEW_BUTTON)) return null;
+    const { preview: _, ...change } = readBody(operation, form) as { readonly preview?: string };
+    const asked = { operation, ...(params.id !== undefined && { id: params.id }), change };
+    const found = await read<CataloguePreview>('catalogue.preview', {}, {}, asked);
+    return { again: form, preview: { form: operation, ...previewOf(found) } } satisfies FormAgain;
+  };
+}
+
+function previewOf({ lines, servers, customers, effects, code }: CataloguePreview): RoomPreview {
+  const whom = `Concerned: ${counted(servers, 'server')} of ${counted(customers, 'customer')}.`;
+  return { lines, notes: [whom, ...effects], code };
 }
 
 async function renderList<Item>(room: Room<Item>, context: ConsoleContext) {
@@ -251,7 +278,7 @@ async function renderItem<Item>(room: Room<Item>, row: RoomItem<Item>, context: 
 export function shownActs<Item>(
   acts: readonly RoomAct<Item>[],
   item: Item,
-  { may }: Pick<ConsoleContext, 'may'>,
+  { may, preview }: Pick<ConsoleContext, 'may' | 'preview'>,
 ): RoomForm[] {
   return acts
     .filter(({ operation, when }) => may(operation) && (when?.(item) ?? true))
@@ -263,9 +290,10 @@ export function shownActs<Item>(
       text: act.text,
       fields: [
         ...(act.target ? [targetField(act.target.label, act.target.value(item))] : []),
-        ...fieldsOf(act.operation, act.values?.(item) ?? {}, act.without),
+        ...fieldsOf(act.operation, act.values?.(item) ?? {}, act.hasPreview ? ['preview'] : act.without),
       ],
       reason: act.reason?.(item),
+      ...(act.hasPreview && { preview: preview?.form === act.operation ? preview : null }),
       needsReason: STAFF_OPERATIONS[act.operation].needsReason,
     }));
 }

@@ -1,9 +1,10 @@
 /** Every operation of staff over HTTP. */
 import type { StaffOperation } from '../../spec/staff/operations.ts';
 import type { AdminRoute } from './route.ts';
-import { ANNOUNCEMENT_ROUTES } from './routes/announcements.ts';
 import { ABUSE_ROUTES } from './routes/abuse.ts';
+import { ANNOUNCEMENT_ROUTES } from './routes/announcements.ts';
 import { APPROVAL_ROUTES } from './routes/approvals.ts';
+import { CATALOGUE_ROUTES } from './routes/catalogue.ts';
 import { COIN_ROUTES } from './routes/coins.ts';
 import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
@@ -43,6 +44,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...ANNOUNCEMENT_ROUTES,
   ...MAILING_ROUTES,
   ...PLAN_ROUTES,
+  ...CATALOGUE_ROUTES,
   ...STAFF_ROUTES,
   ...APPROVAL_ROUTES,
 ];

@@ -56,6 +56,8 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   coupons: 'coupon',
   coins: 'coin',
   plans: 'plan',
+  regions: 'region',
+  images: 'image',
   machines: 'machine',
   staff: 'staff',
   staff_tokens: 'staffToken',

@@ -10,7 +10,7 @@ import { type Form, field } from '../form.ts';
 import type { PanelForm } from './page-types.ts';
 
 /** Fields that are never sent back. */
-const SECRET_FIELD = /password|code|secret|passkey/;
+const SECRET_FIELD = /password|(?<!session_)code|secret|passkey/;
 
 export function withFormErrors(
   forms: FormContext,

@@ -9,13 +9,15 @@ import {
 } from '../../domain/catalogue/plans.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { addPlanEdits } from '../catalogue-edits.ts';
 import type { OperatorContext } from '../context.ts';
 import { formatCount } from '../format/table.ts';
 
 const HEADING = ['plan', 'USD', 'servers', 'customers', 'they pay', 'regions', ''];
 
-export function addPlans(program: Command, { resources, terminal }: OperatorContext): void {
-  const plans = program.command('plans').description('Show plans, and change what new orders cost');
+export function addPlans(program: Command, context: OperatorContext): void {
+  const { resources, terminal } = context;
+  const plans = program.command('plans').description('Show and change plans, and what new orders cost');
   plans
     .command('list')
     .description('List plans with their prices, and the servers that renew')
@@ -56,6 +58,7 @@ export function addPlans(program: Command, { resources, terminal }: OperatorCont
       );
       terminal.out(`new orders of ${plan} cost ${options.usdMonth} USD; existing servers keep their price`);
     });
+  addPlanEdits(plans, context);
 }
 
 function planColumns(row: PlanObject): string[] {

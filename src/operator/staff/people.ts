@@ -14,7 +14,7 @@ import { recordCommand } from '../../domain/staff/perform.ts';
 import { createStaffToken, listStaffTokens, revokeStaffToken } from '../../domain/staff/tokens.ts';
 import { STAFF_LIMITS, STAFF_ROLES } from '../../spec/staff/roles.ts';
 import type { OperatorContext } from '../context.ts';
-import { addList, formatMoreHint } from '../format/table.ts';
+import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const NAME = 'Email address, or stf_…';
@@ -22,24 +22,30 @@ const LIMIT = 100;
 
 export function addStaff(program: Command, context: OperatorContext): void {
   const staff = program.command('staff').description('Manage the people who may use the console');
-  addList(staff, context, {
-    about: 'List staff, newest first',
-    heading: ['id', 'email', 'name', 'role', 'state', 'since'],
-    read: async (service) =>
-      (await listStaff(service)).map((row) => [
-        row.id,
-        row.email,
-        row.name,
-        row.role,
-        row.status,
-        row.created_at.slice(0, 10),
-      ]),
-  });
+  addPeople(staff, context);
   addShow(staff, context);
   addInvite(staff, context);
   addChanges(staff, context);
   addTokens(staff.command('tokens').description('Manage the API tokens of a person'), context);
   addLog(staff, context);
+}
+
+function addPeople(staff: Command, { resources, terminal }: OperatorContext): void {
+  staff
+    .command('list')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .description('List staff, newest first')
+    .action(async (query: { readonly limit: number }) => {
+      const { service } = await resources.service();
+      const { people, hasMore } = await listStaff(service, query);
+      const rows = people.map((row) => [
+        ...[row.id, row.email, row.name, row.role, row.status],
+        row.created_at.slice(0, 10),
+      ]);
+      terminal.table(['id', 'email', 'name', 'role', 'state', 'since'], rows);
+      terminal.document(people);
+      if (hasMore) terminal.err(formatMoreHint(rows.length, 'person', 'people'));
+    });
 }
 
 function addShow(staff: Command, { resources, terminal }: OperatorContext): void {

@@ -12,9 +12,7 @@ export interface Brand {
     readonly links: readonly (readonly [name: string, url: string])[];
   };
   /** Whether the host published them; others are not linked. */
-  readonly published: Readonly<
-    Record<'terms' | 'privacy' | 'contact' | 'abuse' | 'transparency', boolean>
-  >;
+  readonly published: Readonly<Record<'terms' | 'privacy' | 'contact' | 'abuse' | 'transparency', boolean>>;
 }
 
 /** Returns a link to the contact page, or the text alone if the host has published no contact. */

@@ -22,16 +22,16 @@ export function actForm(
   act: {
     readonly name: string;
     readonly title: string;
-    readonly button: string;
+    /** Null: the content has all buttons. */
+    readonly button: string | null;
     readonly danger?: true;
     readonly isOpen?: boolean;
   },
   content: HtmlValue,
 ): Html {
   const isOpen = act.isOpen || forms.refused?.name === act.name;
-  const button = act.danger
-    ? html`<button class="danger">${act.button}</button>`
-    : html`<button>${act.button}</button>`;
+  const tone = act.danger ? html` class="danger"` : null;
+  const button = act.button === null ? null : html`<button${tone}>${act.button}</button>`;
   return html`<details class="fold"${isOpen && html` open`}><summary>${act.title}</summary>
 ${form(forms, { name: act.name }, html`${content}\n${button}`)}</details>`;
 }

@@ -20,6 +20,8 @@ type Choice = readonly [value: string, name: string];
 export interface StaffPageData {
   readonly forms: FormContext;
   readonly people: readonly StaffItem[];
+  /** The path of the next page; null on the last one. */
+  readonly next: string | null;
   readonly roles: readonly Choice[];
   readonly mayManage: boolean;
   /** The link of an invitation, shown once. */
@@ -46,6 +48,7 @@ ${table({
   columns: ['Name', 'Email', 'Role', 'State', 'Since'],
   rows,
 })}
+${data.next && html`<p>${buttonLink('More people', data.next, 'plain')}</p>`}
 ${data.mayManage && section('Invite a person', inviteForm(data))}`,
   };
 }

@@ -16,6 +16,14 @@ export interface RoomField {
   readonly value: string;
 }
 
+/** The changes that a form would make. */
+export interface RoomPreview {
+  readonly lines: readonly string[];
+  readonly notes: readonly string[];
+  /** Sent with the form: it performs this change, and no other. */
+  readonly code: string;
+}
+
 /** A form that performs an act. */
 export interface RoomForm {
   readonly name: string;
@@ -26,20 +34,59 @@ export interface RoomForm {
   readonly fields: readonly RoomField[];
   readonly needsReason: boolean;
   /** The reason to begin with. */
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
+  /** Undefined: the act has no preview. Null: it was not seen yet, so the form only shows it. */
+  readonly preview?: RoomPreview | null;
+  /** The names of texts that another button inserts. */
+  readonly inserts?: readonly string[];
 }
 
 /** A folded form. A refused one stays open. */
+export const PREVIEW_BUTTON = '_preview';
+export const INSERT_BUTTON = '_insert';
+export const INSERT_FIELD = '_text';
+
 export function roomForm(forms: FormContext, act: RoomForm, isOpen = false): Html {
   const fields = new Fields(forms, act.name);
   const { name, title, button, text } = act;
   return actForm(
     forms,
-    { name, title, button, isOpen, ...(act.isDangerous && { danger: true }) },
+    {
+      name,
+      title,
+      isOpen,
+      button: act.preview === null ? null : button,
+      ...(act.isDangerous && { danger: true }),
+    },
     html`${text && html`<p>${text}</p>`}
 ${act.fields.map((row) => formField(fields, row))}
-${act.needsReason && reasonField(fields, act.reason)}`,
+${act.inserts && insertPart(fields, act.inserts)}
+${act.preview !== undefined && previewPart(act.preview)}
+${act.needsReason && act.preview !== null && reasonField(fields, act.reason)}`,
   );
+}
+
+/** The page comes again with the typed text and the chosen one. */
+function insertPart(fields: Fields, names: readonly string[]): Html {
+  const choices = names.map((name) => [name, name] as const);
+  return html`${fields.select(INSERT_FIELD, 'Canned answer', { choices })}
+<p><button class="plain" name="${INSERT_BUTTON}" value="1" formnovalidate>Insert</button></p>`;
+}
+
+/** The button comes first, so that the Enter key only shows the preview. */
+function previewPart(preview: RoomPreview | null): Html {
+  const word = preview === null ? 'Preview' : 'Preview again';
+  const button = html`<button class="plain" name="${PREVIEW_BUTTON}" value="1"
+formnovalidate>${word}</button>`;
+  if (preview === null) return html`<p>${button}</p>`;
+  const lines = preview.lines.map((line) => html`<li><code>${line}</code></li>\n`);
+  const notes = preview.notes.map((note) => html`<li>${note}</li>\n`);
+  const changes = lines.length > 0 ? html`<ul>${lines}</ul>` : html`<p>Nothing.</p>`;
+  return html`<div role="status"><p><strong>This changes:</strong></p>
+${changes}
+<ul>${notes}</ul></div>
+<p>${button}</p>
+<input type="hidden" name="preview" value="${preview.code}">`;
 }
 
 function formField(fields: Fields, row: RoomField): Html {

@@ -38,22 +38,16 @@ function reportLink(id: string): Html {
 
 export function staffTicketView(data: {
   readonly ticket: TicketFacts;
-  readonly answers: readonly { readonly id: string }[];
-  /** The answer begins with a canned one. */
-  readonly hasDraft: boolean;
   readonly acts: readonly RoomForm[];
   readonly forms: FormContext;
 }): ConsoleView {
-  const { ticket, answers, acts, forms } = data;
+  const { ticket, acts, forms } = data;
   const path = `${CONSOLE_PATHS.tickets}/${encodeURIComponent(ticket.id)}`;
   const messages = ticket.messages.map(({ author, staff, ...rest }) => ({
     ...rest,
     author: staff === null ? AUTHORS[author] : `${AUTHORS[author]} by ${staff}`,
     isNote: author === 'note',
   }));
-  const links = answers.map(
-    ({ id }) => html`<li><a href="${path}?answer=${encodeURIComponent(id)}#actions">${id}</a></li>\n`,
-  );
   return {
     title: ticket.subject,
     section: 'tickets',
@@ -73,9 +67,7 @@ ${
   acts.length > 0 &&
   section(
     'Actions',
-    html`${links.length > 0 && html`<p>Begin with a canned answer:</p>\n<ul>${links}</ul>`}
-${acts.map((act) => roomForm(forms, act, data.hasDraft && act.name === 'tickets.reply'))}`,
-    'actions',
+    acts.map((act) => roomForm(forms, act)),
   )
 }`,
   };

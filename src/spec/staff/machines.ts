@@ -49,7 +49,6 @@ export const MACHINE_OPERATIONS = {
   'addresses.block': act('ips block', 'Stop assigning addresses', HOSTS),
   'addresses.unblock': act('ips unblock', 'Return blocked addresses to the pool', HOSTS),
   'dns.publish': manage('dns publish', 'Publish every reverse name again', HOSTS),
-  'images.list': read('images list', 'List the official images and their disks'),
   'custom_images.list': read('images custom', 'List the images of customers'),
   'machines.put_on_sale': act('dedicated wipe', 'Put a wiped machine back on sale', HOSTS),
 } as const;

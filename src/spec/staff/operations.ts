@@ -3,6 +3,7 @@
  * offer the same operations.
  */
 import { ABUSE_OPERATIONS } from './abuse.ts';
+import { CATALOGUE_OPERATIONS } from './catalogue.ts';
 import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { DESK_OPERATIONS } from './desk.ts';
@@ -41,12 +42,7 @@ export const STAFF_OPERATIONS = {
   'coins.recover': act('recover', 'Raise the numbers of a restored database', OWNER),
   'nodes.check': read('chain doctor', 'Check every node'),
   'paid_addresses.list': read('chain paid', 'List the addresses of a coin that received payments'),
-  'regions.list': read('catalogue show', 'List regions'),
-  'plans.list': read('plans list', 'List plans with their prices, and who pays them'),
-  'plans.get': read('plans show', 'Show a plan, and what another price would change'),
-  'plans.set_price': act('plans set-price', 'Change what new orders of a plan cost', MONEY),
-  'plans.announce_price': act('prices announce', 'Announce a price for existing servers', MONEY),
-  'plans.cancel_price': act('prices cancel', 'Cancel an announced price', MONEY),
+  ...CATALOGUE_OPERATIONS,
   ...DESK_OPERATIONS,
   ...ABUSE_OPERATIONS,
   'incidents.list': read('incidents list', 'List incidents and planned maintenance'),

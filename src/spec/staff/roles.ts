@@ -70,7 +70,6 @@ export const STAFF_LIMITS = {
   /** Requests of one person that wait for another, and for how long. */
   approvalsMax: 50,
   approvalHours: 72,
-  membersMax: 500,
   logRetentionDays: 1_095,
   pageSize: 50,
 } as const;

@@ -147,9 +147,30 @@ const sumPayers = (condition: string) => `
             from servers where ${RENEWS} ${condition} group by plan_id, customer_id) as payers
    group by plan_id`;
 
-/** Counts by plan; a plan without servers is left out. */
-export async function listPlanPayers(tx: Sql): Promise<(PlanPayers & { readonly plan_id: string })[]> {
-  return await tx.rows(sumPayers(''));
+/** Counts all servers by plan, and keeps the counts. */
+export async function savePlanPayers(tx: Sql, now: Date): Promise<void> {
+  await tx.run(
+    `insert into plan_payers (plan_id, servers, customers, cents_month, counted_at)
+     select p.id, coalesce(servers, 0), coalesce(customers, 0), coalesce(cents_month, 0), $1
+       from plans p left join (${sumPayers('')}) as counted on counted.plan_id = p.id
+     on conflict (plan_id) do update
+       set servers = excluded.servers, customers = excluded.customers, cents_month = excluded.cents_month,
+           counted_at = excluded.counted_at`,
+    [now],
+  );
+}
+
+export type CountedPayers = PlanPayers & { readonly plan_id: string; readonly counted_at: Date };
+
+/** The last counts by plan. A plan that was added since is left out. */
+export async function listPlanPayers(tx: Sql): Promise<CountedPayers[]> {
+  return await tx.rows('select plan_id, servers, customers, cents_month, counted_at from plan_payers');
+}
+
+/** Counts those of one plan now. */
+export async function countPlanPayers(tx: Sql, planId: string): Promise<PlanPayers> {
+  const row = await tx.row<PlanPayers>(sumPayers('and plan_id = $1'), [planId]);
+  return row ?? { servers: 0n, customers: 0n, cents_month: 0n };
 }
 
 /** Counts those whose price an announcement of this price would change. */

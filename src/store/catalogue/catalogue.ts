@@ -190,3 +190,19 @@ export async function countServersOfPlan(tx: Sql, planId: string): Promise<bigin
   ]);
   return row?.count ?? 0n;
 }
+
+const USED_BY = { regions: 'region_id', plans: 'plan_id', images: 'image_id' } as const;
+
+/** Counts the servers that have a plan or an image, or are in a region, and their customers. */
+export async function countUsers(
+  tx: Sql,
+  { kind, id }: { readonly kind: keyof typeof USED_BY; readonly id: string },
+): Promise<{ readonly servers: bigint; readonly customers: bigint }> {
+  const row = await tx.row<{ servers: bigint; customers: bigint }>(
+    `select coalesce(sum(servers), 0)::bigint as servers, count(*) as customers
+       from (select count(*) as servers from servers
+              where ${USED_BY[kind]} = $1 and status <> 'destroying' group by customer_id) as users`,
+    [id],
+  );
+  return row ?? { servers: 0n, customers: 0n };
+}

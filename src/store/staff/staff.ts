@@ -118,11 +118,15 @@ export async function consumeStaffStep(tx: Sql, id: string, step: number): Promi
   return used === 1;
 }
 
-/** Newest first. */
-export async function listStaff(tx: Sql, limit: number): Promise<StaffRow[]> {
-  return await tx.rows<StaffRow>(`select ${COLUMNS} from staff order by created_at desc, id desc limit $1`, [
-    limit,
-  ]);
+/** Newest first: an id begins with its creation time. */
+export async function listStaff(
+  tx: Sql,
+  { beforeId, limit }: { readonly beforeId: string | null; readonly limit: number },
+): Promise<StaffRow[]> {
+  return await tx.rows<StaffRow>(
+    `select ${COLUMNS} from staff where $1::uuid is null or id < $1 order by id desc limit $2`,
+    [beforeId, limit],
+  );
 }
 
 export async function setStaffPassword(tx: Sql, id: string, passwordHash: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** The coins and the paid addresses as the operator sees them. */
+import { firstIdAt } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 
@@ -50,23 +51,39 @@ export interface PaidAddressFilter {
   readonly beforeId: string | null;
 }
 
-/** Lists addresses with final payments, by the age of their top-up, newest first. */
+/**
+ * Lists addresses with final payments, by the age of their top-up, newest first. Top-ups since `since` are
+ * read in order; an index finds older top-ups that were paid afterwards.
+ */
 export async function listPaidAddresses(
   tx: Sql,
   filter: PaidAddressFilter,
   limit: number,
 ): Promise<PaidAddressRow[]> {
-  return await tx.rows<PaidAddressRow>(
-    `select t.id as topup_id, t.order_ref, t.coin, t.deposit_address as address, d.units, d.payments,
+  const values = { coin: filter.coin, beforeId: filter.beforeId };
+  if (filter.since === null) return await tx.rows<PaidAddressRow>(paidSql('true'), { ...values, limit });
+  const dated = { ...values, since: filter.since, firstId: firstIdAt(filter.since) };
+  const recent = await tx.rows<PaidAddressRow>(paidSql(PAID_SINCE.recent), { ...dated, limit });
+  if (recent.length === limit) return recent;
+  const rest = { ...dated, limit: limit - recent.length };
+  return [...recent, ...(await tx.rows<PaidAddressRow>(paidSql(PAID_SINCE.older), rest))];
+}
+
+const PAID_SINCE = {
+  recent: 't.id >= $firstId and d.last_paid_at >= $since',
+  older: `t.id < $firstId and t.id in (
+    select topup_id from deposits
+     where state = 'final' and coalesce(included_at, first_seen_at) >= $since and topup_id < $firstId)`,
+} as const;
+
+function paidSql(condition: string): string {
+  return `select t.id as topup_id, t.order_ref, t.coin, t.deposit_address as address, d.units, d.payments,
             d.last_paid_at
        from topups t cross join lateral (
               select sum(amount_units) as units, count(*) as payments,
                      max(coalesce(included_at, first_seen_at)) as last_paid_at
                 from deposits where topup_id = t.id and state = 'final') d
       where ($coin::text is null or t.coin = $coin) and d.payments > 0
-        and ($since::timestamptz is null or d.last_paid_at >= $since)
-        and ($beforeId::uuid is null or t.id < $beforeId)
-      order by t.id desc limit $limit`,
-    { ...filter, limit },
-  );
+        and ($beforeId::uuid is null or t.id < $beforeId) and ${condition}
+      order by t.id desc limit $limit`;
 }

@@ -82,7 +82,7 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
           : path,
       ),
     );
-    paths = [...paths, '/plans/s1?price_usd=12.50'];
+    paths = [...paths, '/plans/s1?price_usd=12.50', '/regions/par', '/images/debian-13'];
     chromium = await openChromium();
   });
   after(async () => {

@@ -232,6 +232,21 @@ describe('the operator console', () => {
     assert.ok(!emails.includes('evil@host.example'));
   });
 
+  it('lists all staff, one page at a time', async () => {
+    const { service } = world.opened;
+    for (let n = 0; n < STAFF_LIMITS.pageSize; n += 1) {
+      await inviteStaff(service, { email: `many-${n}@host.example`, name: `Person ${n}`, role: 'read_only' });
+    }
+    const first = await owner.browser.get('/staff');
+    assert.doesNotMatch(first.text, /owner@host\.example/);
+    const [, next = ''] = /href="(\/staff\?before=stf_[^"]+)"/.exec(first.text) ?? [];
+    const second = await owner.browser.get(next);
+    assert.match(second.text, /owner@host\.example/);
+    assert.doesNotMatch(second.text, /More people/);
+    const { body } = await world.api(owner.token, 'GET', '/staff?limit=200');
+    assert.equal(body.has_more, false);
+  });
+
   it('voids an invitation that was used, has expired, or was replaced', async () => {
     const { service } = world.opened;
     const order = { email: 'late@host.example', name: 'Late', role: 'support' };

@@ -143,16 +143,22 @@ describe('tickets in the console', () => {
     assert.equal((await read(id)).status, 'open');
   });
 
-  it('a canned answer is offered on the page of a ticket, and begins the answer', async () => {
+  it('a canned answer is added to the text that is typed', async () => {
     const created = await fill(support.browser, '/canned_answers', 'canned_answers.set', {
       name: 'hello',
       text: 'Hello,\r\nthank you.',
     });
     assert.match(created.location ?? '', /\/canned_answers\/hello/, created.text);
     const id = await open();
-    assert.match((await support.browser.get(`/tickets/${id}`)).text, /\?answer=hello/);
-    const drafted = (await support.browser.get(`/tickets/${id}?answer=hello`)).text;
-    assert.match(drafted, /<textarea[^>]*name="text"[^>]*>\s*Hello,\nthank you\.<\/textarea>/);
+    const page = await support.browser.get(`/tickets/${id}`);
+    const input = { text: 'Dear Ann,', _text: 'hello' };
+    const drafted = await support.browser.submit(page, 'tickets.reply', input, { button: ['_insert', '1'] });
+    assert.match(
+      drafted.text,
+      /<textarea[^>]*name="text"[^>]*>\s*Dear Ann,\n\nHello,\nthank you\.<\/textarea>/,
+    );
+    const sent = await support.browser.submit(drafted, 'tickets.reply');
+    assert.match(sent.location ?? '', /done=answered/, textOf(sent.text));
     const wrong = await fill(support.browser, '/canned_answers', 'canned_answers.set', {
       name: 'Not a name',
       text: 'x',

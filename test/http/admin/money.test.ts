@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setSwitch } from '../../../src/domain/rules/switches.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
 import { textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { topUp } from '../../support/world.ts';
@@ -215,5 +216,33 @@ describe('coins in the console', () => {
     );
     const stranger = await world.stranger().get('/paid-addresses.csv?coin=LTC');
     assert.match(stranger.location ?? '', /^\/sign-in/);
+  });
+
+  it('downloads all paid addresses, and finds older top-ups that were paid since', async () => {
+    const { db } = world.opened;
+    const [{ id }] = (await get('/paid_addresses?coin=LTC')).data as [{ id: string }];
+    const topupId = parseId('topup', id);
+    await db.run(
+      `with copies as (
+         insert into topups
+         select (jsonb_populate_record(null::topups, to_jsonb(t) || jsonb_build_object(
+                  'id', overlay(t.id::text placing lpad(n::text, 4, '0') from 33), 'public_no', 1000000 + n,
+                  'order_ref', 'copy-' || n, 'deposit_address', 'copy-' || n))).*
+           from topups t, generate_series(1, 450) as n where t.id = $1
+         returning id, order_ref)
+       insert into deposits
+       select (jsonb_populate_record(null::deposits, to_jsonb(d) || jsonb_build_object(
+                'key', copies.order_ref, 'topup_id', copies.id, 'credit_transfer_id', null))).*
+         from copies, (select * from deposits where topup_id = $1 limit 1) as d`,
+      [topupId],
+    );
+    const file = await finance.browser.get('/paid-addresses.csv');
+    assert.equal(file.text.trim().split('\r\n').length, 1 + 2 + 450);
+    await db.run(
+      `update deposits set included_at = '2090-01-01T00:00:00Z' where key in ('copy-7', 'copy-9')`,
+    );
+    const late = (await get('/paid_addresses?since=2089-12-31')).data as { order_ref: string }[];
+    assert.deepEqual(late.map((row) => row.order_ref).sort(), ['copy-7', 'copy-9']);
+    assert.equal(((await get('/paid_addresses?since=2000-01-01&limit=200')).data as []).length, 200);
   });
 });

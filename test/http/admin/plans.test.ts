@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { measureFigures } from '../../../src/domain/staff/figures.ts';
 import { textOf } from '../../support/panel-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
 
@@ -43,11 +44,13 @@ describe('plans and prices in the console', () => {
   };
   const NEW = '?price_usd=12.50';
 
-  it('shows the catalog, and who pays for a plan', async () => {
+  it('shows the catalog, and who pays for a plan as of the last count', async () => {
+    for await (const _ of measureFigures(world.opened.service));
     const { body } = await world.api(finance.token, 'GET', '/plans');
     const rows = body.data as Plan[];
     const shown = rows.find(({ id }) => id === 's1');
     assert.partialDeepStrictEqual(shown, { servers: 3, customers: 2 });
+    assert.match(String((shown as { counted_at?: string }).counted_at), /^\d{4}-.*Z$/);
     assert.equal(shown?.monthly_usd, Math.round(first * 300) / 100);
     assert.equal(rows.find(({ id }) => id === 's2')?.servers, 0);
     const regions = await world.api(finance.token, 'GET', '/regions');

@@ -53,6 +53,15 @@ const BODIES: Readonly<Record<string, object>> = {
   'plans.set_price': { price_usd: '0', was_usd: '1' },
   'plans.announce_price': { price_usd: '0' },
   'plans.cancel_price': { announcement: 'prc_x' },
+  'plans.create': {
+    ...{ id: 's9', category: 'vps', cpu: 1, cpu_model: 'A CPU', ram_mb: 1024, disk_gb: 10 },
+    ...{ transfer_tb: '1', price_usd_month: '9' },
+  },
+  'regions.create': { id: 'osl', session_code: 'osl', name: 'Oslo', country: 'NO', pop_id: 'OSL1' },
+  'images.create': {
+    ...{ family: 'plan9', version: '4', arch: ['amd64'], size_gb: '1.5', cloud_init: false },
+    released_at: '2025-01-01',
+  },
   'coupons.create': { coupon_code: 'WELCOME', amount_usd: '5', max_uses: 10 },
   'coins.skip_addresses': { count: 1 },
   'coins.reread': { height: 0 },

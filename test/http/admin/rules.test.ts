@@ -43,6 +43,10 @@ describe('maintenance, policies, and switches in the console', () => {
     assert.equal((await customer.get('/images')).status, 200);
     const long = await world.api(technician.token, 'POST', '/maintenance', { minutes: 600_000, ...REASON });
     assert.match(JSON.stringify(long.body), /"field":"minutes"/);
+    const lines = { minutes: 5, message: 'two\nlines', ...REASON };
+    const split = await world.api(technician.token, 'POST', '/maintenance', lines);
+    assert.equal(split.status, 400);
+    assert.match(JSON.stringify(split.body), /"field":"message"/);
   });
 
   it('blocks an operation by legal order, and unblocks it', async () => {

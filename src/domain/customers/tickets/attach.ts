@@ -3,7 +3,7 @@ import { fail } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { TICKET_FILE_TYPES, type Ticket } from '../../../spec/schemas/ticket.ts';
+import { TICKET_FILE_TYPES, type Ticket, type TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import {
   insertTicketFile,

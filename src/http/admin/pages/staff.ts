@@ -13,7 +13,7 @@ import type { StaffOperation } from '../../../spec/staff/operations.ts';
 import { ROLE_NAMES, STAFF_ROLES } from '../../../spec/staff/roles.ts';
 import { type Form, field } from '../../form.ts';
 import type { ConsolePage, OperationForm } from '../page.ts';
-import type { ListAnswer } from './lists.ts';
+import { type ListAnswer, readFiltered } from './lists.ts';
 
 const ROLE_CHOICES = STAFF_ROLES.map((role) => [role, ROLE_NAMES[role]] as const);
 
@@ -29,13 +29,15 @@ export const STAFF_PAGES: readonly ConsolePage[] = [
   {
     path: CONSOLE_PATHS.staff,
     access: 'staff',
-    render: async ({ forms, read, may, shown, edge }) => {
-      const { data } = await read<ListAnswer<StaffItem>>('staff.list');
+    render: async (context) => {
+      const { forms, may, shown, edge } = context;
+      const { data, next } = await readFiltered<StaffItem>(context, 'staff.list', {}, CONSOLE_PATHS.staff);
       const code = shown?.invitation;
       const base = edge.settings.baseUrl ?? '';
       return staffView({
         forms,
         people: data,
+        next,
         roles: ROLE_CHOICES,
         mayManage: may('staff.invite'),
         invitation:

@@ -2,59 +2,68 @@
 import type { CannedAnswer } from '../../../domain/customers/tickets/canned.ts';
 import type { StaffTicket } from '../../../domain/customers/tickets/desk.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
+import { INSERT_BUTTON, INSERT_FIELD } from '../../../panel/staff/room-form.ts';
 import { staffTicketView } from '../../../panel/staff/tickets.ts';
 import type { TicketFileType } from '../../../spec/schemas/ticket.ts';
-import { field } from '../../form.ts';
-import type { ConsoleContext, ConsoleFile, ConsolePage } from '../page.ts';
+import { type Form, field } from '../../form.ts';
+import type { ConsoleContext, ConsoleFile, ConsolePage, FormAgain, OperationForm } from '../page.ts';
 import { actForms, type RoomAct, roomItemPath, shownActs } from '../room.ts';
 import type { ListAnswer } from './lists.ts';
 
 const TICKETS = { path: CONSOLE_PATHS.tickets };
 const isClosed = ({ status }: StaffTicket) => status === 'closed';
 
-/** `draft` is the text of the answer to begin with. */
-function actsOf(draft: string): readonly RoomAct<StaffTicket>[] {
-  return [
-    {
-      operation: 'tickets.reply',
-      title: 'Answer',
-      button: 'Send answer',
-      values: () => ({ text: draft }),
-      notice: 'answered',
-    },
-    { operation: 'tickets.note', title: 'Add a note', button: 'Add note' },
-    {
-      operation: 'tickets.assign',
-      title: 'Assign',
-      button: 'Assign',
-      values: ({ assignee }) => ({ assignee }),
-    },
-    {
-      operation: 'tickets.close',
-      title: 'Close',
-      button: 'Close ticket',
-      text: 'The customer gets no mail. A reply opens the ticket again.',
-      when: (ticket) => !isClosed(ticket),
-    },
-    { operation: 'tickets.reopen', title: 'Open again', button: 'Open again', when: isClosed },
-  ];
-}
+const ACTS: readonly RoomAct<StaffTicket>[] = [
+  { operation: 'tickets.reply', title: 'Answer', button: 'Send answer', notice: 'answered' },
+  { operation: 'tickets.note', title: 'Add a note', button: 'Add note' },
+  {
+    operation: 'tickets.assign',
+    title: 'Assign',
+    button: 'Assign',
+    values: ({ assignee }) => ({ assignee }),
+  },
+  {
+    operation: 'tickets.close',
+    title: 'Close',
+    button: 'Close ticket',
+    text: 'The customer gets no mail. A reply opens the ticket again.',
+    when: (ticket) => !isClosed(ticket),
+  },
+  { operation: 'tickets.reopen', title: 'Open again', button: 'Open again', when: isClosed },
+];
 
 async function renderTicket(context: ConsoleContext) {
-  const { read, params, query, forms } = context;
+  const { read, params, forms } = context;
   const ticket = await read<StaffTicket>('tickets.get', params);
   const { data: answers } = await read<ListAnswer<CannedAnswer>>('canned_answers.list');
-  const chosen = answers.find(({ id }) => id === field(query, 'answer'));
-  const acts = shownActs(actsOf(chosen?.text ?? ''), ticket, context);
-  return staffTicketView({ ticket, answers, hasDraft: chosen !== undefined, acts, forms });
+  const inserts = answers.map(({ id }) => id);
+  const acts = shownActs(ACTS, ticket, context).map((act) =>
+    act.name === 'tickets.reply' && inserts.length > 0 ? { ...act, inserts } : act,
+  );
+  return staffTicketView({ ticket, acts, forms });
 }
+
+/** Adds the canned answer to the typed text. Null without the button: the answer is to be sent. */
+async function insertAnswer(form: Form, { read }: Pick<ConsoleContext, 'read'>): Promise<FormAgain | null> {
+  if (!form.has(INSERT_BUTTON)) return null;
+  const { data: answers } = await read<ListAnswer<CannedAnswer>>('canned_answers.list');
+  const chosen = answers.find(({ id }) => id === field(form, INSERT_FIELD));
+  const typed = field(form, 'text').trimEnd();
+  const text = [typed, chosen?.text ?? ''].filter((each) => each !== '').join('\n\n');
+  return { again: new Map([...form, ['text', text]]) };
+}
+
+const FORMS = actForms(ACTS, (_answer, { id = '' }) => ({ to: roomItemPath(TICKETS, id) }));
 
 export const TICKET_PAGES: readonly ConsolePage[] = [
   {
     path: `${CONSOLE_PATHS.tickets}/{id}`,
     access: 'staff',
     render: renderTicket,
-    forms: actForms(actsOf(''), (_answer, { id = '' }) => ({ to: roomItemPath(TICKETS, id) })),
+    forms: {
+      ...FORMS,
+      'tickets.reply': { ...(FORMS['tickets.reply'] as OperationForm), otherButton: insertAnswer },
+    },
   },
 ];
 

@@ -1,5 +1,4 @@
 import type { PoolObject } from '../../../domain/staff/addresses.ts';
-import type { BaseImageObject, CustomImageObject } from '../../../domain/staff/images.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';
 import type { Room } from '../room.ts';
@@ -79,42 +78,5 @@ export const ADDRESSES_ROOM: Room<PoolObject> = {
       button: 'Publish names',
       text: 'For example on a new name server.',
     },
-  ],
-};
-
-export const IMAGES_ROOM: Room<BaseImageObject> = {
-  section: 'images',
-  path: CONSOLE_PATHS.images,
-  title: 'Images',
-  many: 'images',
-  intro: 'Import the disk of an image on the command line: skerryd images import.',
-  list: 'images.list',
-  links: [['Images of customers', CONSOLE_PATHS.customImages]],
-  columns: [
-    { name: 'Image', value: ({ name }) => name },
-    { name: 'ID', value: ({ id }) => id, as: 'code' },
-    { name: 'Disk', value: (row) => row.disk_gb && `${row.disk_gb} GiB` },
-    { name: 'Checksum', value: ({ sha256 }) => sha256?.slice(0, 12) },
-    { name: 'On hosts', value: (row) => row.sha256 && `${row.hosts_ready} of ${row.hosts_wanted}` },
-    { name: 'Transfers', value: ({ transfers }) => transfers.join(', ') },
-    { name: 'Deprecated', value: ({ deprecated }) => (deprecated ? 'yes' : null) },
-  ],
-};
-
-const GIB = 1024 ** 3;
-
-export const CUSTOM_IMAGES_ROOM: Room<CustomImageObject> = {
-  section: 'images',
-  path: CONSOLE_PATHS.customImages,
-  title: 'Images of customers',
-  many: 'images',
-  list: 'custom_images.list',
-  filters: [['customer', 'Customer']],
-  columns: [
-    { name: 'Image', value: ({ name }) => name },
-    { name: 'ID', value: ({ id }) => id, as: 'code' },
-    { name: 'Customer', value: ({ customer }) => customer, as: 'customer' },
-    { name: 'Size', value: (row) => `${(row.size_bytes / GIB).toFixed(2)} GiB` },
-    { name: 'Servers', value: ({ servers }) => servers, as: 'number' },
   ],
 };

@@ -8,7 +8,7 @@ import { viewAccount } from '../../../domain/customers/staff/view.ts';
 import { disableTotpByOperator } from '../../../domain/customers/totp.ts';
 import { centsToUsd } from '../../../kernel/money.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
-import { CLOSED, LIMIT, listOf, pageSize } from './lists.ts';
+import { CLOSED, LIMIT, listOf, ONE_LINE, pageSize } from './lists.ts';
 
 function freezing(id: 'customers.freeze' | 'customers.unfreeze', path: string, frozen: boolean): AdminRoute {
   return adminRoute({
@@ -40,7 +40,10 @@ function adjusting(
           maxLength: 20,
           description: 'Such as 25.50.',
         }),
-        description: Type.String({ maxLength: 200, description: 'The customer reads it in the ledger.' }),
+        description: Type.String({
+          ...{ ...ONE_LINE, maxLength: 200 },
+          description: 'The customer reads it in the ledger.',
+        }),
       },
       CLOSED,
     ),

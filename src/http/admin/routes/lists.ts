@@ -4,6 +4,9 @@ import { STAFF_LIMITS } from '../../../spec/staff/roles.ts';
 
 export const CLOSED = { additionalProperties: false } as const;
 
+/** One line with a visible character. */
+export const ONE_LINE = { minLength: 1, pattern: '^\\P{C}*[^\\p{C}\\s]\\P{C}*$' } as const;
+
 const LIST_MAX = 200;
 
 export const LIMIT = Type.Optional(

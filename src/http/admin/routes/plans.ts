@@ -4,6 +4,7 @@ import {
   listPlanObjects,
   listRegionObjects,
   readPlanObject,
+  readRegionObject,
   setPlanPrice,
 } from '../../../domain/catalogue/plans.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
@@ -18,6 +19,12 @@ export const PLAN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/regions',
     run: async ({ service }) => listOf(await listRegionObjects(service), false),
+  }),
+  adminRoute({
+    id: 'regions.get',
+    method: 'GET',
+    path: '/regions/{id}',
+    run: ({ service, params }) => readRegionObject(service, params.id),
   }),
   adminRoute({
     id: 'plans.list',

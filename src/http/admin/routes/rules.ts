@@ -18,10 +18,10 @@ import {
 import { OPERATOR_TEXT } from '../../../kernel/operator-error.ts';
 import { OPERATIONS } from '../../../spec/operations.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
-import { CLOSED, listOf } from './lists.ts';
+import { CLOSED, listOf, ONE_LINE } from './lists.ts';
 
 const line = (title: string, description: string) =>
-  Type.String({ minLength: 1, maxLength: OPERATOR_TEXT.lineMaxChars, title, description });
+  Type.String({ ...ONE_LINE, maxLength: OPERATOR_TEXT.lineMaxChars, title, description });
 
 const WINDOW_ROUTES: readonly AdminRoute[] = [
   adminRoute({

@@ -15,10 +15,10 @@ import { toServerObject } from '../../../domain/staff/objects.ts';
 import { readServerForStaff } from '../../../domain/staff/servers.ts';
 import { SERVER_STATUSES } from '../../../spec/states.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
-import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
+import { CLOSED, given, LIMIT, listOf, ONE_LINE, pageSize } from './lists.ts';
 import { SERVER_ACT_ROUTES } from './server-acts.ts';
 
-const LINE = { minLength: 1, maxLength: 200 } as const;
+const LINE = { ...ONE_LINE, maxLength: 200 } as const;
 
 async function changed(service: Service, id: string, control: Promise<boolean>): Promise<object> {
   const isChanged = await control;

@@ -26,7 +26,12 @@ const PEOPLE_ROUTES: readonly AdminRoute[] = [
     id: 'staff.list',
     method: 'GET',
     path: '/staff',
-    run: async ({ service }) => listOf(await listStaff(service), false),
+    query: Type.Object({ before: Type.Optional(Type.String({ maxLength: 60 })), limit: LIMIT }, CLOSED),
+    run: async ({ service, query: { before, limit } }) => {
+      const asked = { ...given({ before }), limit: pageSize(limit) };
+      const { people, hasMore } = await listStaff(service, asked);
+      return listOf(people, hasMore);
+    },
   }),
   adminRoute({
     id: 'staff.get',

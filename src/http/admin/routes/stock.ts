@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { publishAllNames } from '../../../domain/dns/zones.ts';
 import { addBlock, blockAddresses } from '../../../domain/inventory/blocks.ts';
 import { checkTime, listPools, readAddress } from '../../../domain/staff/addresses.ts';
-import { listCustomImageObjects, listImageObjects } from '../../../domain/staff/images.ts';
+import { listCustomImageObjects, listImageObjects, readImageObject } from '../../../domain/staff/images.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
@@ -99,6 +99,12 @@ const IMAGE_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/images',
     run: async ({ service }) => listOf(await listImageObjects(service), false),
+  }),
+  adminRoute({
+    id: 'images.get',
+    method: 'GET',
+    path: '/images/{id}',
+    run: ({ service, params }) => readImageObject(service, params.id),
   }),
   adminRoute({
     id: 'custom_images.list',

@@ -1,7 +1,7 @@
-import type { PlanWithPrices, RegionObject } from '../../../../domain/catalogue/plans.ts';
+import type { PlanWithPrices } from '../../../../domain/catalogue/plans.ts';
 import { CONSOLE_PATHS } from '../../../../panel/staff/layout.ts';
 import { type RoomTable, type Shown, tableOf } from '../../../../panel/staff/room.ts';
-import { type Room, roomItemPath } from '../../room.ts';
+import { type Room, type RoomAct, roomItemPath } from '../../room.ts';
 
 const STATE: Shown<PlanWithPrices> = {
   name: 'State',
@@ -62,12 +62,43 @@ const nextOf = ({ announced }: PlanWithPrices) => announced.find(({ state }) => 
 
 const newPrice = ({ preview }: PlanWithPrices) => ({ price_usd: preview?.price_usd.toFixed(2) ?? null });
 
+const EDITS: readonly RoomAct<PlanWithPrices>[] = [
+  {
+    operation: 'plans.change',
+    title: 'Change',
+    button: 'Save plan',
+    text: 'The price has its own form: enter it above. A plan with servers keeps its hardware.',
+    hasPreview: true,
+    when: ({ active }) => active,
+    values: (row) => ({
+      ...{ category: row.category, cpu: row.cpu, cpu_model: row.cpu_model, ram_mb: row.ram_mb },
+      ...{ disk_gb: row.disk_gb, transfer_tb: row.transfer_tb, backup_percent: row.backup_percent },
+      ...{ host_tags: row.host_tags.join(' '), regions: row.regions.join(' ') },
+    }),
+  },
+  {
+    operation: 'plans.retire',
+    title: 'Retire',
+    button: 'Retire plan',
+    isDangerous: true,
+    hasPreview: true,
+    when: ({ active }) => active,
+  },
+  {
+    operation: 'plans.restore',
+    title: 'Sell again',
+    button: 'Sell plan again',
+    hasPreview: true,
+    when: ({ active }) => !active,
+  },
+];
+
 export const PLANS_ROOM: Room<PlanWithPrices> = {
   section: 'plans',
   path: CONSOLE_PATHS.plans,
   title: 'Plans and prices',
   many: 'plans',
-  intro: 'The catalog that you sell. Plans, regions, and images are added with a catalog file.',
+  intro: 'The catalog that you sell.',
   list: 'plans.list',
   links: [
     ['Regions', CONSOLE_PATHS.regions],
@@ -80,7 +111,9 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
     REGIONS,
     PRICE,
     ...PAYERS,
+    { name: 'Counted', value: (row) => row.counted_at, as: 'time' },
   ],
+  creates: [{ operation: 'plans.create', title: 'Add a plan', button: 'Add plan', hasPreview: true }],
   item: {
     get: 'plans.get',
     asks: [['price_usd', 'New price in US dollars a month']],
@@ -99,6 +132,7 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
     ],
     tables: [tableOf(PREVIEW), tableOf(ANNOUNCED)],
     acts: [
+      ...EDITS,
       {
         operation: 'plans.set_price',
         title: 'Change the price of new orders',
@@ -126,26 +160,4 @@ export const PLANS_ROOM: Room<PlanWithPrices> = {
       },
     ],
   },
-};
-
-export const REGIONS_ROOM: Room<RegionObject> = {
-  section: 'plans',
-  path: CONSOLE_PATHS.regions,
-  title: 'Regions',
-  many: 'regions',
-  list: 'regions.list',
-  columns: [
-    { name: 'Region', value: ({ id }) => id },
-    { name: 'Name', value: ({ name }) => name },
-    {
-      name: 'State',
-      value: ({ active }) => (active ? 'sold' : 'retired'),
-      as: 'state',
-      tones: { sold: 'good' },
-    },
-    { name: 'Country', value: ({ country }) => country },
-    { name: 'Location', value: (row) => row.pop_id },
-    { name: 'Disks', value: (row) => row.disk_storage },
-    { name: 'Volumes', value: (row) => row.volume_storage },
-  ],
 };
