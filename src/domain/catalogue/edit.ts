@@ -68,8 +68,8 @@ export async function previewEdit({ db, clock }: Deps, edit: CatalogueEdit): Pro
 }
 
 /**
- * Fails with `invalid_request` for a field of the entry, and with an OperatorError otherwise. `seen` is the code
- * of a preview: another difference is refused.
+ * Fails with `invalid_request` for a field of the entry, and with an OperatorError otherwise. `seen` is the
+ * code of a preview: another difference is refused.
  */
 export async function applyEdit({ db, clock }: Deps, edit: CatalogueEdit, seen?: string): Promise<void> {
   const now = clock.now();

@@ -125,7 +125,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'dismissed_announcements',
     ids: { id: 'announcement' },
-    rows: `select id, title, dismissed_at from announcement_dismissals join announcements on id = announcement_id
+    rows: `select id, title, dismissed_at
+             from announcement_dismissals join announcements on id = announcement_id
             where customer_id = $1 order by dismissed_at, id`,
   },
   {

@@ -20,8 +20,8 @@ export interface MailingRow {
   readonly finished_at: Date | null;
 }
 
-const COLUMNS = `id, kind, subject, body, criteria, status, total, sent, failed, left_out, next_at, created_at,
-  finished_at`;
+const COLUMNS = `id, kind, subject, body, criteria, status, total, sent, failed, left_out, next_at,
+  created_at, finished_at`;
 
 /** Omitted fields match everyone. Servers that are being deleted do not count. */
 export interface RecipientFilter {

@@ -5,7 +5,8 @@ import type { AbuseTemplateView } from '../../../domain/staff/abuse/templates.ts
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';
 import { ABUSE_KIND_NAMES } from '../../../spec/staff/abuse.ts';
-import { type Room, type RoomAct, roomItemPath } from '../room.ts';
+import { type Room, roomItemPath } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const REPORTS = { path: CONSOLE_PATHS.abuse };
 const TEMPLATES = { path: CONSOLE_PATHS.abuseTemplates };
