@@ -51,6 +51,8 @@ const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
 /** A rule of the one also applies to the other: both give money to a customer. */
 const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'coupons.create': 'customers.credit',
+  'abuse_reports.suspend': 'servers.freeze',
+  'abuse_reports.block_mail': 'servers.set_mail',
 };
 
 export interface ApprovalView {

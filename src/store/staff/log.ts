@@ -73,6 +73,8 @@ export interface StaffLogFilter {
   readonly operation?: string;
   /** Only entries older than this one; ids begin with the time. */
   readonly beforeId?: string;
+  /** Without acts on legal orders. */
+  readonly notLegal?: true;
 }
 
 const CONDITIONS = {
@@ -80,6 +82,7 @@ const CONDITIONS = {
   target: 'l.target = $target',
   operation: 'l.operation = $operation',
   beforeId: 'l.id < $beforeId',
+  notLegal: `l.operation not like 'legal_orders.%' and $notLegal::bool`,
 };
 
 /** Newest first. */

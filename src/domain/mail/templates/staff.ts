@@ -36,7 +36,8 @@ export const STAFF_MAILS = {
       subject: sanitizeLine(data.subject),
       paragraphs: [
         sanitizeText(data.text),
-        `Answer in the ticket by ${formatUtc(data.answerBy)}:`,
+        `We ask for your answer by ${formatUtc(data.answerBy)}.`,
+        READ_TICKET[panel.repliesByMail ?? 'none'],
         panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
       ],
     };

@@ -83,9 +83,8 @@ const ACTS: readonly RoomAct<AbuseReport>[] = [
     text: 'Opens a ticket with the deadline, and mails it. The customer answers in the ticket.',
     notice: 'report_sent',
     when: ({ proposal }) => proposal !== null,
-    values: ({ proposal, evidence, suspend_when_late: late }) => ({
-      ...{ text: proposal?.text ?? '', deadline: proposal?.deadline ?? '' },
-      ...{ evidence, suspend_when_late: late },
+    values: ({ proposal, suspend_when_late: late }) => ({
+      ...{ text: proposal?.text ?? '', deadline: proposal?.deadline ?? '', suspend_when_late: late },
     }),
   },
   {
