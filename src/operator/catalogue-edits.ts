@@ -16,7 +16,7 @@ const yesOrNo = (text: string): boolean | string => (text === 'yes' ? true : tex
 
 /** By the keys of a catalog file. */
 const PLAN: Readonly<Record<string, OptionRow>> = {
-  category: ['--category <word>', 'vps or dedicated'],
+  category: ['--category <word>', 'Category: vps or dedicated'],
   cpu: ['--cpu <cores>', 'Cores', parsePositiveInt],
   cpu_model: ['--cpu-model <name>', 'Name of the CPU'],
   ram_mb: ['--ram-mb <MiB>', 'Memory', parsePositiveInt],
@@ -36,11 +36,11 @@ const REGION: Readonly<Record<string, OptionRow>> = {
 };
 const REGION_MORE: Readonly<Record<string, OptionRow>> = {
   tor_onion: ['--onion <address>', 'Onion address; empty: none'],
-  volume_storage: ['--volume-storage <word>', 'local or shared, for new volumes'],
-  disk_storage: ['--disk-storage <word>', 'local or shared, for the disks of new servers'],
+  volume_storage: ['--volume-storage <word>', 'Storage of new volumes: local or shared'],
+  disk_storage: ['--disk-storage <word>', 'Storage of the disks of new servers: local or shared'],
 };
 const IMAGE: Readonly<Record<string, OptionRow>> = {
-  arch: ['--arch <words>', 'amd64, arm64, or both with a comma between them', words],
+  arch: ['--arch <words>', 'Architectures: amd64, arm64, or both with a comma between them', words],
   size_gb: ['--size-gb <GiB>', 'Size, such as 1.5'],
   cloud_init: ['--cloud-init <word>', 'Whether it has cloud-init: yes or no', yesOrNo],
   released_at: ['--released <date>', 'Such as 2025-08-09'],

@@ -51,8 +51,8 @@ export async function insertMail(
 const CLAIMABLE_SQL = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
 
 /**
- * Leases due mails: urgent ones first, bulk ones last, and the most overdue of each first. The lease expires on
- * the database's clock.
+ * Leases due mails: urgent ones first, bulk ones last, and the most overdue of each first. The lease expires
+ * on the database's clock.
  */
 export async function claimMails(
   tx: Sql,

@@ -45,6 +45,7 @@ describe('the texts and marks of the operator', () => {
       terms: null,
       privacy: null,
       contact: null,
+      abuseForm: false,
       accent: null,
       logo: null,
       footerText: null,

@@ -3,29 +3,7 @@ import type { RetentionName } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';
-
-/** Identifies an inserted row. */
-export interface InsertedRow {
-  readonly table: string;
-  readonly where: string;
-}
-
-/** Inserts a row with time `at`; the ages of a kept and of a deleted row. */
-export interface RetentionCase {
-  readonly insert: (at: Date) => Promise<InsertedRow>;
-  readonly keptMs: number;
-  readonly goneMs: number;
-}
-
-/** Rows that are kept for this long, to the millisecond. */
-function keptForDays(days: number, insert: RetentionCase['insert']): RetentionCase {
-  return { insert, keptMs: days * DAY_MS, goneMs: days * DAY_MS + 1 };
-}
-
-/** The row has the time of its own end. */
-function untilExpiry(insert: RetentionCase['insert']): RetentionCase {
-  return { insert, keptMs: -1, goneMs: 1 };
-}
+import { type InsertedRow, keptForDays, type RetentionCase, untilExpiry } from './retention-case.ts';
 
 type ExtraColumns = Record<string, unknown>;
 

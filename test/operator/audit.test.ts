@@ -4,13 +4,13 @@ import { after, before, test } from 'node:test';
 import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { runOperator } from '../../src/operator/run.ts';
-import type { Action } from '../../src/spec/actions.ts';
 import { postAccountAction } from '../http/account-links.ts';
 import { ScriptedDns } from '../support/scripted-dns.ts';
 import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
+import { CATALOGUE_CHANGES, type Change } from './audited-edits.ts';
 import { CERTIFICATE, editedCatalogue, PUBLIC_KEY, poolFile, serviceFor } from './command-inputs.ts';
 import {
   COMMANDS_OF_CUSTOMERS,
@@ -62,13 +62,6 @@ before(async () => {
   withheld = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
 });
 after(() => world.close());
-
-interface Change {
-  readonly args: () => readonly string[];
-  readonly audits: Action;
-  /** Set if the row is in the customer's audit log; otherwise only the operator's has it. */
-  readonly of?: 'customer';
-}
 
 /** The order lets each command succeed. */
 const CHANGES: Readonly<Record<string, Change>> = {
@@ -180,36 +173,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   recover: { args: () => [], audits: 'chain.recover' },
   'webhooks pause': { args: () => [webhookId], audits: 'webhook.update', of: 'customer' },
   'plans set-price': { args: () => ['s1', '--usd-month', '8.00', '--yes'], audits: 'plan.set_price' },
-  'plans create': {
-    args: () => [
-      ...['s9', '--category', 'vps', '--cpu', '1', '--cpu-model', 'A CPU', '--ram-mb', '1024'],
-      ...['--disk-gb', '10', '--transfer-tb', '1', '--usd-month', '9', '--regions', 'par,zrh', '--yes'],
-    ],
-    audits: 'plan.create',
-  },
-  'plans change': { args: () => ['s9', '--ram-mb', '2048', '--regions', 'par'], audits: 'plan.change' },
-  'plans retire': { args: () => ['s9'], audits: 'plan.retire' },
-  'plans restore': { args: () => ['s9'], audits: 'plan.restore' },
-  'regions create': {
-    args: () => [
-      ...['osl', '--session-code', 'osl', '--name', 'Oslo'],
-      ...['--country', 'NO', '--pop', 'OSL1'],
-    ],
-    audits: 'region.create',
-  },
-  'regions change': { args: () => ['osl', '--name', 'Oslo West'], audits: 'region.change' },
-  'regions close': { args: () => ['osl'], audits: 'region.retire' },
-  'regions open': { args: () => ['osl', '--plans', 's9'], audits: 'region.restore' },
-  'images create': {
-    args: () => [
-      ...['plan9', '--os-version', '4', '--arch', 'amd64', '--size-gb', '1.5'],
-      ...['--cloud-init', 'no', '--released', '2025-01-01'],
-    ],
-    audits: 'official_image.create',
-  },
-  'images change': { args: () => ['plan9-4', '--deprecated', '2026-01-01'], audits: 'official_image.change' },
-  'images retire': { args: () => ['plan9-4'], audits: 'official_image.retire' },
-  'images restore': { args: () => ['plan9-4'], audits: 'official_image.restore' },
+  ...CATALOGUE_CHANGES,
   'coupons create': { args: () => ['SPRING', '5.00', '--uses', '10'], audits: 'coupon.create' },
   'coupons end': { args: () => ['spring'], audits: 'coupon.end' },
   'announcements create': {
@@ -249,11 +213,11 @@ function incidentId(): string {
   return outputs.get('incidents create')?.split(' ')[0] ?? '';
 }
 
-/** Returns the id at the start of the command's output. */
 function inAMonth(): string {
   return new Date(world.opened.clock.now().getTime() + 30 * DAY_MS).toISOString();
 }
 
+/** Returns the id at the start of the command's output. */
 function createdBy(command: string): string {
   return outputs.get(command)?.split(':')[0] ?? '';
 }

@@ -269,7 +269,7 @@ describe('switch', () => {
     const before = (await operator.backend.auditedActions()).length;
     assert.deepEqual(
       (await ok('switch')).split('\n').map((line) => line.slice(0, line.indexOf(' '))),
-      ['topup-credit', 'deploys', 'renewals', 'webhooks', 'mail'],
+      ['topup-credit', 'deploys', 'renewals', 'webhooks', 'mail', 'transparency', 'transparency-gagged'],
     );
     assert.equal(await ok('switch', 'mail', 'off', '--reason', 'relay is down'), 'mail off');
     assert.match(await ok('switch', 'mail'), /^mail off since .* UTC \(relay is down\): send mail; /);

@@ -2,6 +2,7 @@
 import { LEGAL_FILE_TYPES, LEGAL_LIMITS } from '../../spec/staff/legal.ts';
 import { buttonLink, statusBadge } from '../parts/components.ts';
 import { Fields, type FormContext, form } from '../parts/form.ts';
+import { formatMib } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { type Report, reportTables } from '../site/transparency.ts';
 import { CONSOLE_PATHS, type ConsoleView } from './layout.ts';
@@ -16,8 +17,8 @@ export function attachDocumentView({
   const fields = new Fields(forms, 'legal_orders.attach');
   const id = fields.id('file');
   const bad = fields.problem('file') !== null && ' bad';
-  const maxMib = LEGAL_LIMITS.documentMaxBytes / 1024 ** 2;
-  const hint = `A PDF, a PNG or JPEG image, or a plain text file, of at most ${maxMib} MiB.`;
+  const most = formatMib(LEGAL_LIMITS.documentMaxBytes);
+  const hint = `A PDF, a PNG or JPEG image, or a plain text file, of at most ${most}.`;
   return {
     title: 'Attach a document',
     section: 'legalOrders',

@@ -14,6 +14,8 @@ const at = (text: string) => new Date(`${text}Z`);
 const NOW = at('2026-03-01T12:30:45');
 const LATER = at('2026-03-08T12:30:45');
 
+const NEWS_OFF = { path: '/off', postPath: '/off/now' };
+
 /** A name that tries to inject a header, a line, invisible characters, or unbounded text. */
 const INJECTED = 'web-1\r\nBcc: all@example.org\r\n\r\nNow pay';
 const HOSTILE = `${INJECTED}\u2028here\u202e\u0000\ud800 ${'🦭'.repeat(400)}`;
@@ -39,11 +41,7 @@ function sample(name: string): MailData {
     alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
     ticket_opened: { ticket: 'tkt_abc', subject: `Abuse: ${name}`, text: 'Spam from web-1', answerBy: LATER },
     ticket_answered: { ticket: 'tkt_abc', subject: name, text: 'Hello web-1\n\nBye', isClosed: true },
-    mailing: {
-      subject: name,
-      text: 'Hello web-1\n\n-- \nBye',
-      off: { path: '/off', postPath: '/off/now' },
-    },
+    mailing: { subject: name, text: 'Hello web-1\n\n-- \nBye', off: NEWS_OFF },
     webhook_paused: { webhook: 'whk_abc', url: `https://hooks.example/${name}`, pausedAt: NOW },
     topup_credited: {
       ...{ topup: 'top_abc', coin: name, creditedCents: 10_000n, bonusCents: 3_000n },
@@ -91,7 +89,7 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     ],
   ],
   alerts_fired: FIRED_PHRASES,
-  ticket_opened: ['Abuse: web-1', 'Spam from web-1', 'Answer in the ticket by', '/support/tkt_abc'],
+  ticket_opened: ['Abuse: web-1', 'Spam from web-1', 'We ask for your answer by', '/support/tkt_abc'],
   ticket_answered: ['ticket: web-1', 'ticket, and closed it:', 'Hello web-1', '.example/support/tkt_abc'],
   mailing: ['web-1', 'Hello web-1', 'turn it off, open this link: https://panel.example/off'],
   server_ends: [
@@ -220,9 +218,8 @@ describe('mails', () => {
       assert.doesNotMatch(whole, /undefined|NaN|null|\[object|\d{4}-\d\d-\d\dT/);
       assert.match(text, /\n\n-- \nhttps:\/\/panel\.example\/\n/);
       assert.ok(text.endsWith('\n'));
-      if (kind.startsWith('server') || kind !== 'webhook_paused') {
-        for (const line of text.split('\n')) assert.ok(line.length <= LINE_MAX_CHARS, line);
-      }
+      const longest = Math.max(...text.split('\n').map((line) => line.length));
+      assert.ok(kind === 'webhook_paused' || longest <= LINE_MAX_CHARS, text);
     });
 
     it(`a hostile name does not break the ${kind} mail`, () => {
@@ -263,14 +260,10 @@ describe('mails', () => {
   });
 
   it('the mail about a removed OpenPGP key has no fingerprint', () => {
-    const { subject, text } = render('openpgp_key_changed', {
-      ...{ changedAt: NOW, fingerprint: null, country: 'IS' },
-    });
+    const removed = { changedAt: NOW, fingerprint: null, country: 'IS' };
+    const { subject, text } = render('openpgp_key_changed', removed);
     assert.match(subject, /removed$/);
-    assert.match(
-      text.replaceAll('\n', ' '),
-      /removed at 2026-03-01 12:30 UTC from Iceland\. We no longer encrypt/,
-    );
+    assert.match(text.replaceAll('\n', ' '), /removed at .* UTC from Iceland\. We no longer encrypt/);
   });
 
   it('the mail about disabled one-time codes says how they were turned off', () => {

@@ -34,6 +34,7 @@ const FOR_VISITORS = new Set([
   '/reset',
   '/news/off',
   '/abuse',
+  '/transparency',
   '/styleguide',
 ]);
 

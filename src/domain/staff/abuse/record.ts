@@ -125,8 +125,8 @@ export async function changeAbuseReport(
 }
 
 /**
- * A form sends the current deadline, too. The customer was told theirs, so it only moves to a later time, and
- * the ticket shows it. An answered report waits for another answer until then.
+ * A form sends the current deadline, too. The customer knows theirs, so it only moves to a later time, and the
+ * ticket shows it. An answered report waits for another answer until then.
  */
 async function changedDeadline(
   tx: Sql,
@@ -139,7 +139,7 @@ async function changedDeadline(
   const dueAt = requireDeadline(text, now);
   if (row.ticket_id === null) return { due_at: dueAt };
   if (dueAt < row.due_at) {
-    const message = 'The customer was told a later time. Enter a time after it.';
+    const message = 'The customer has until then to answer. Enter a later time.';
     invalidRequest([{ field: 'deadline', issue: 'invalid_value' }], message);
   }
   await setTicketDeadline(tx, row.ticket_id, dueAt);

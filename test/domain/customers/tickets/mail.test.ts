@@ -162,7 +162,7 @@ describe('mail to tickets', () => {
     await ticket('Signed 2');
   });
 
-  it('a header with a space before its colon is refused, and a check that failed for now is repeated', async () => {
+  it('a header with a space before its colon is refused, and a failed check is repeated', async () => {
     const forged = `Authentication-Results : mail.skerry.example; dmarc=pass header.from=example.org`;
     const spaced = mailOf({ from: writer.email, auth: null, headers: [forged] });
     assert.match((await world.deliver(spaced))[0] ?? '', /^550 5\.6\.0 /);

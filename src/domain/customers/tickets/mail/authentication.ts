@@ -14,7 +14,7 @@ interface AuthResult {
 const METHOD = /^\s*([a-z0-9-]+)(?:\s*\/\s*\d+)?\s*=\s*([a-z0-9-]+)(?=\s|$)/i;
 /** A word, in which quotes protect spaces, and a backslash protects a quote. An open quote ends the text. */
 const TOKEN = /(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*(?:"|\\?$))+/gs;
-/** Values with quotes or backslashes are left out: the sender chose them, and programs read them differently. */
+/** Without quotes and backslashes: the sender chose such a value, and programs read it differently. */
 const PROPERTY = /^([a-z0-9-]+\.[a-z0-9_-]+)=([^"\\]+)$/i;
 const HEADER_MAX_CHARS = 10_000;
 
