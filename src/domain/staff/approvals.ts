@@ -48,9 +48,10 @@ const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
   'staff.invite',
 ];
 
-/** A rule of the one also applies to the other: both give money to a customer. */
+/** A rule of the one also applies to the other: both give money to a customer, or end windows. */
 const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'coupons.create': 'customers.credit',
+  'maintenance.end_one': 'maintenance.end',
 };
 
 export interface ApprovalView {

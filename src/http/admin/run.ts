@@ -70,6 +70,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   mailings: 'mailing',
   'legal-orders': 'legalOrder',
   policies: 'policy',
+  maintenance: 'maintenanceWindow',
   switches: 'switch',
 };
 
