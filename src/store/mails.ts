@@ -1,6 +1,6 @@
 /** Mails: the send queue and the outcome of each mail. */
 import type { Sql } from '../kernel/sql.ts';
-import type { MailKind } from '../spec/mails.ts';
+import type { MailKind } from '../spec/mails/kinds.ts';
 import { nextDue } from './leases.ts';
 
 export type MailStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'unknown' | 'stale' | 'dropped';
@@ -50,7 +50,10 @@ export async function insertMail(
 
 const CLAIMABLE_SQL = 'due_at <= $1 and (leased_until is null or leased_until < clock_timestamp())';
 
-/** Leases due mails: urgent ones first, bulk ones last, and the most overdue of each first. The lease expires on the database's clock. */
+/**
+ * Leases due mails: urgent ones first, bulk ones last, and the most overdue of each first. The lease expires on
+ * the database's clock.
+ */
 export async function claimMails(
   tx: Sql,
   claim: { leaseId: string; now: Date; leaseS: number; limit: number },

@@ -20,6 +20,7 @@ const SHIPPED = [...FILES.keys()].filter((path) => /^(?:src|packages|integration
 const CRUMBS: Record<string, string> = {
   'src/http/session/endpoints.ts': 'the table of the session surface',
   'src/workers/expire-topups.ts': 'one file per job; jobs.ts lists them',
+  'src/workers/mailings.ts': 'one file per job; jobs.ts lists them',
   'src/workers/signal.ts': 'keeps the wait of deliver.ts apart from its rules',
   'src/workers/throttle.ts': 'one file per job; jobs.ts lists them',
 };

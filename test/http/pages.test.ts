@@ -9,6 +9,9 @@ import { type HttpWorld, startHttpWorld } from './http-world.ts';
 /** A visitor who only reads gets no cookie. */
 const WITHOUT_FORMS = [PANEL_PATHS.home, PANEL_PATHS.status, PANEL_PATHS.terms, PANEL_PATHS.contact];
 
+/** Until the operator turns them on. */
+const OFF: readonly string[] = [PANEL_PATHS.abuse, PANEL_PATHS.transparency];
+
 describe('the html template', () => {
   it('a template escapes every value in text and in attributes', () => {
     fc.assert(
@@ -39,7 +42,8 @@ describe('the pages of the panel', () => {
   after(() => world.close());
 
   it('every path in a redirect or top-up link has a page, or asks to sign in and returns', async () => {
-    for (const path of [...Object.values(PANEL_PATHS), topupPath('12.34'), '/servers/4711']) {
+    const shown = Object.values(PANEL_PATHS).filter((path) => !OFF.includes(path));
+    for (const path of [...shown, topupPath('12.34'), '/servers/4711']) {
       const visitor = world.visitor();
       let answer = await visitor.get(path);
       if (answer.status === 303) {
@@ -52,6 +56,10 @@ describe('the pages of the panel', () => {
       assert.match(answer.text, /^<!doctype html>/);
       assert.match(answer.text, /<h1>[^<]+<\/h1>/);
     }
+  });
+
+  it('a page that the operator did not turn on does not exist', async () => {
+    for (const path of OFF) assert.equal((await world.visitor().get(path)).status, 404, path);
   });
 
   it('no page has inline scripts or loads from other sites, and the policy blocks both', async () => {

@@ -1,7 +1,8 @@
 /** The mails that a customer would receive, read from the queue. */
 import type { Service } from '../../src/domain/context.ts';
 import { parseMailData } from '../../src/domain/mail/enqueue.ts';
-import type { MailData, MailKind } from '../../src/spec/mails.ts';
+import type { MailData } from '../../src/spec/mails/data.ts';
+import type { MailKind } from '../../src/spec/mails/kinds.ts';
 import { SEALED } from '../../src/spec/sealed.ts';
 
 export interface QueuedMail<Kind extends MailKind> {

@@ -14,7 +14,7 @@ import type { Catalogue } from './diff.ts';
 import { readCatalogue, toFile } from './export.ts';
 import type { CatalogueFile, CatalogueProblem } from './file-schema.ts';
 import { type CatalogueUpdate, planUpdate, saveDifference } from './load.ts';
-import { findProblems, formatProblem } from './parse.ts';
+import { checkCatalogue, formatProblem, shapeProblems } from './parse.ts';
 
 export type CatalogueKind = 'regions' | 'plans' | 'images';
 
@@ -68,8 +68,8 @@ export async function previewEdit({ db, clock }: Deps, edit: CatalogueEdit): Pro
 }
 
 /**
- * Fails with `invalid_request` for a field of the entry, and with an OperatorError otherwise. `seen` is the code
- * of a preview: another difference is refused.
+ * Fails with `invalid_request` for a field of the entry, and with an OperatorError otherwise. `seen` is the
+ * code of a preview: another difference is refused.
  */
 export async function applyEdit({ db, clock }: Deps, edit: CatalogueEdit, seen?: string): Promise<void> {
   const now = clock.now();
@@ -89,15 +89,28 @@ async function planEdit(tx: Sql, edit: CatalogueEdit, now: Date): Promise<Catalo
   const stored = await readCatalogue(tx);
   const before = toFile(stored);
   const { file, at } = edit.apply(before, stored);
-  const known = new Set(problemsOf(before).map(formatProblem));
-  // A new service has no plans and no images yet: that is no problem of this entry.
-  const problem = problemsOf(file).find((each) => !known.has(formatProblem(each)));
+  const problem = newProblem(before, file);
   if (problem) refuse(problem, at);
   return await planUpdate(tx, file, now);
 }
 
-function problemsOf(file: CatalogueFile): CatalogueProblem[] {
-  return findProblems(file, { sandbox: false });
+/**
+ * Returns the first problem that the edit adds: of the shape, and then of the rules. A new service has no
+ * plans and no images yet, which is no problem of this entry.
+ */
+function newProblem(before: CatalogueFile, after: CatalogueFile): CatalogueProblem | undefined {
+  const rules = (file: CatalogueFile) => checkCatalogue(file, { sandbox: false });
+  return (
+    addedProblem(shapeProblems(before), shapeProblems(after)) ?? addedProblem(rules(before), rules(after))
+  );
+}
+
+function addedProblem(
+  before: readonly CatalogueProblem[],
+  after: readonly CatalogueProblem[],
+): CatalogueProblem | undefined {
+  const known = new Set(before.map(formatProblem));
+  return after.find((each) => !known.has(formatProblem(each)));
 }
 
 function refuse(problem: CatalogueProblem, at: readonly [CatalogueKind, number] | null): never {

@@ -54,7 +54,7 @@ function toPlain(document: Document): unknown {
 }
 
 /** Returns unknown keys first, because a misspelled key often causes the missing one. */
-function shapeProblems(content: unknown): CatalogueProblem[] {
+export function shapeProblems(content: unknown): CatalogueProblem[] {
   const errors = Value.Errors(CatalogueFile, content);
   const isUnknownKeyError = (error: (typeof errors)[number]) => error.keyword === 'additionalProperties';
   const unknownFirst = errors.toSorted((a, b) => Number(isUnknownKeyError(b)) - Number(isUnknownKeyError(a)));

@@ -5,7 +5,7 @@
  */
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import type { MailData } from '../../spec/mails.ts';
+import type { MailData } from '../../spec/mails/data.ts';
 import { deletePasskeys } from '../../store/customers/passkeys.ts';
 import { deleteAllTokens } from '../../store/customers/tokens.ts';
 import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';

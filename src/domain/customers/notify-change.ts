@@ -2,7 +2,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import type { MailData } from '../../spec/mails.ts';
+import type { MailData } from '../../spec/mails/data.ts';
 import { countMailsSince } from '../../store/customers/mail-links.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';

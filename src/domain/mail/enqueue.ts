@@ -2,7 +2,8 @@
 import { newId } from '../../kernel/ids.ts';
 import type { KeyRing } from '../../kernel/secrets.ts';
 import type { Sql } from '../../kernel/sql.ts';
-import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
+import type { MailData } from '../../spec/mails/data.ts';
+import { MAILS, type MailKind } from '../../spec/mails/kinds.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { insertMail } from '../../store/mails.ts';
 

@@ -5,7 +5,8 @@
 
 import { formatId, parseId } from '../../kernel/ids.ts';
 import type { MailThread, OutgoingMail } from '../../ports/mail.ts';
-import { MAILS, type MailData, type MailKind } from '../../spec/mails.ts';
+import type { MailData } from '../../spec/mails/data.ts';
+import { MAILS, type MailKind } from '../../spec/mails/kinds.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import type { MailRow } from '../../store/mails.ts';
 import type { Service } from '../context.ts';
@@ -16,9 +17,9 @@ import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
 import { ALERT_MAILS } from './templates/alerts.ts';
 import { BILLING_MAILS } from './templates/billing.ts';
 import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
-import { MAILING_MAILS } from './templates/mailing.ts';
 import { SECURITY_MAILS } from './templates/security.ts';
 import { SERVER_MAILS } from './templates/servers.ts';
+import { STAFF_MAILS } from './templates/staff.ts';
 
 /** Reveals nothing about the content: subjects are not encrypted. */
 const SUBJECT_OF_ENCRYPTED = 'A message about your account';
@@ -61,8 +62,8 @@ function threadOf(
   kind: MailKind,
   opened: string,
 ): MailThread | undefined {
-  if (kind !== 'ticket_answered') return undefined;
-  const { ticket, lastMail } = parseMailData(kind, opened);
+  if (kind !== 'ticket_answered' && kind !== 'ticket_opened') return undefined;
+  const { ticket, lastMail }: { ticket: string; lastMail?: string } = parseMailData(kind, opened);
   const id = parseId('ticket', ticket);
   const replyTo = id === undefined ? null : ticketAddress(service, id);
   if (replyTo === null) return undefined;
@@ -76,7 +77,7 @@ const TEMPLATES: MailTemplates = {
   ...BILLING_MAILS,
   ...SERVER_MAILS,
   ...ALERT_MAILS,
-  ...MAILING_MAILS,
+  ...STAFF_MAILS,
 };
 
 export function renderMail<Kind extends MailKind>(

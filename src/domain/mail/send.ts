@@ -14,7 +14,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { MailOutcome } from '../../ports/mail.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { MAILS } from '../../spec/mails.ts';
+import { MAILS } from '../../spec/mails/kinds.ts';
 import {
   delayMail,
   findMailRecipient,

@@ -1,5 +1,5 @@
 /** The staff log as staff read it. */
-import { formatId, parseId } from '../../kernel/ids.ts';
+import { formatId, ID_PREFIXES, parseId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
 import { listStaffLog as listRows, type StaffLogRow } from '../../store/staff/log.ts';
 import type { Service } from '../context.ts';
@@ -30,12 +30,14 @@ export interface StaffLogQuery {
   /** `slg_…`: only older entries. */
   readonly before?: string;
   readonly limit: number;
+  /** For people who read no legal orders: without acts on them, and without reasons that name one. */
+  readonly hidesLegal?: boolean;
 }
 
 /** Newest first, and whether there are more. A malformed id matches nothing. */
 export async function readStaffLog(
   { db }: Pick<Service, 'db'>,
-  { staff, before, limit, target, operation }: StaffLogQuery,
+  { staff, before, limit, target, operation, hidesLegal = false }: StaffLogQuery,
 ): Promise<{ readonly entries: readonly StaffLogView[]; readonly hasMore: boolean }> {
   const staffId = staff === undefined ? undefined : parseId('staff', staff);
   const beforeId = before === undefined ? undefined : parseId('staffLog', before);
@@ -45,9 +47,16 @@ export async function readStaffLog(
     ...(beforeId && { beforeId }),
     ...(target && { target }),
     ...(operation && { operation }),
+    ...(hidesLegal && { notLegal: true as const }),
   };
   const rows = await listRows(db, filter, limit + 1);
-  return { entries: rows.slice(0, limit).map(toView), hasMore: rows.length > limit };
+  const entries = rows.slice(0, limit).map(toView);
+  return { entries: hidesLegal ? entries.map(withoutLegal) : entries, hasMore: rows.length > limit };
+}
+
+function withoutLegal(entry: StaffLogView): StaffLogView {
+  const namesOrder = entry.reason?.includes(ID_PREFIXES.legalOrder) ?? false;
+  return namesOrder ? { ...entry, reason: 'Only an owner can read this reason.' } : entry;
 }
 
 function toView(row: StaffLogRow): StaffLogView {

@@ -16,10 +16,12 @@ const GUARDED: readonly StaffOperation[] = [
   'staff.disable',
 ];
 
-/** A rule of the one also applies to the other: both give money to a customer, or end windows. */
+/** A rule of the one also applies to the other: both have the same effect. */
 const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'coupons.create': 'customers.credit',
   'maintenance.end_one': 'maintenance.end',
+  'abuse_reports.suspend': 'servers.freeze',
+  'abuse_reports.block_mail': 'servers.set_mail',
 };
 
 /** Several small ones are compared like a large one. */

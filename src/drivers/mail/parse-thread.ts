@@ -24,7 +24,13 @@ export default async function parse({ part, bytes }: ParseTask): Promise<MailHea
   return part === 'headers' ? await parseHeaders(bytes) : await parseBody(bytes);
 }
 
+/** With a space before the colon, mail servers may not recognize a header that they should remove. */
+const SPACED_RESULTS = /^authentication-results[ \t]+:/im;
+
 async function parseHeaders(bytes: Uint8Array): Promise<MailHeaders> {
+  const text = Buffer.from(bytes).toString('latin1');
+  const [head = ''] = text.split(/\r?\n\r?\n/, 1);
+  if (SPACED_RESULTS.test(head)) throw new Error('a header of the mail server has a space before its colon');
   const mail = await PostalMime.parse(bytes, OPTIONS);
   return {
     headers: mail.headers.map(({ key, value }) => ({ key, value })),

@@ -62,12 +62,12 @@ export async function buildFrame(visitor: Visitor, forms: FormContext): Promise<
   const message = findClosure(rules, null, edge.service.clock.now())?.message;
   // Use the time format of the other pages.
   const closed = message?.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ/, '$1 $2 UTC') ?? null;
-  const announcements = await undismissed(visitor, rules.announcements);
+  const announcements = await listShown(visitor, rules.announcements);
   const transparency = rules.switches.some(({ name, on_ }) => name === 'transparency' && on_);
   return (view) => buildStaticFrame(visitor, forms, { closed, announcements, view, transparency });
 }
 
-async function undismissed(
+async function listShown(
   { edge, identity }: Visitor,
   open: OpenAnnouncements,
 ): Promise<readonly ShownAnnouncement[]> {

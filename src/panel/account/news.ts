@@ -13,7 +13,11 @@ export function newsSection(wantsNews: boolean, forms: FormContext): Html {
   return section(
     'News by email',
     html`<p>${state} Emails about your account and your servers do not depend on this.</p>
-${form(forms, { name: 'news' }, html`<button class="plain" name="news" value="${value}">${button}</button>`)}`,
+${form(
+  forms,
+  { name: 'news' },
+  html`<button class="plain" name="news" value="${value}">${button}</button>`,
+)}`,
     'news',
   );
 }

@@ -64,7 +64,7 @@ export interface Frame {
     /** Whether keyboard shortcuts of one character are on. */
     readonly shortcuts: boolean;
   } | null;
-  /** Current ones that the visitor has not dismissed. */
+  /** Current announcements, without those that the visitor dismissed. */
   readonly announcements: FrameAnnouncements;
   /** Why changes are refused right now, or null. */
   readonly closed: string | null;

@@ -13,8 +13,8 @@ import { type RoomForm, roomForm } from './room-form.ts';
 export type Tone = 'good' | 'busy' | 'off' | 'bad';
 
 /**
- * How a value is written. `customer` is an email address, with a link, `meter` a percentage in use, and `lines`
- * a text of several lines.
+ * How a value is written. `customer` is an email address, with a link, `meter` a percentage in use, and
+ * `lines` a text of several lines.
  */
 export type ValueFormat =
   | 'text'

@@ -1,5 +1,5 @@
 /** The catalog: plans, regions, and official images. */
-import { act, HOSTS, MONEY, read } from './roles.ts';
+import { act, HOSTS, MONEY, OWNER, read } from './roles.ts';
 
 export const CATALOGUE_OPERATIONS = {
   'catalogue.preview': read('catalogue load', 'Show what a change of the catalog would change'),
@@ -8,7 +8,7 @@ export const CATALOGUE_OPERATIONS = {
   'regions.create': act('regions create', 'Add a region', HOSTS),
   'regions.change': act('regions change', 'Change a region', HOSTS),
   'regions.close': act('regions close', 'Refuse new orders in a region', HOSTS),
-  'regions.open': act('regions open', 'Accept orders in a closed region', HOSTS),
+  'regions.open': act('regions open', 'Accept orders in a closed region', OWNER),
   'plans.list': read('plans list', 'List plans with their prices, and who pays them'),
   'plans.get': read('plans show', 'Show a plan, and what another price would change'),
   'plans.create': act('plans create', 'Add a plan', MONEY),

@@ -137,7 +137,8 @@ export interface PlanPayers {
   readonly cents_month: bigint;
 }
 
-const RENEWS = `auto_renew and status <> 'destroying'`;
+/** The number is always above 0: the condition is that of the index by plan. */
+const RENEWS = `auto_renew and status <> 'destroying' and public_no > 0`;
 
 /** Adds up by customer first: counting distinct ones would sort all servers. */
 const sumPayers = (condition: string) => `

@@ -201,7 +201,7 @@ export async function countUsers(
   const row = await tx.row<{ servers: bigint; customers: bigint }>(
     `select coalesce(sum(servers), 0)::bigint as servers, count(*) as customers
        from (select count(*) as servers from servers
-              where ${USED_BY[kind]} = $1 and status <> 'destroying' group by customer_id) as users`,
+              where ${USED_BY[kind]} = $1 and public_no > 0 and status <> 'destroying' group by customer_id) as users`,
     [id],
   );
   return row ?? { servers: 0n, customers: 0n };

@@ -85,7 +85,7 @@ export async function findRemainingServers(tx: Sql, customerId: string): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Deletes keys, alerts, preferences, uses of coupons, places in mailings, tickets, notes, and unused groups. */
+/** Deletes keys, alerts, preferences, coupon uses, places in mailings, tickets, notes, and unused groups. */
 export async function deleteKeysAndGroups(tx: Sql, customerId: string): Promise<void> {
   await tx.run('delete from ssh_keys where customer_id = $1', [customerId]);
   await tx.run('delete from alerts where customer_id = $1', [customerId]);

@@ -125,7 +125,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'dismissed_announcements',
     ids: { id: 'announcement' },
-    rows: `select id, title, dismissed_at from announcement_dismissals join announcements on id = announcement_id
+    rows: `select id, title, dismissed_at
+             from announcement_dismissals join announcements on id = announcement_id
             where customer_id = $1 order by dismissed_at, id`,
   },
   {
@@ -135,7 +136,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
       subject_sealed: ['subject', SEALED.ticketSubject, 'utf8'],
       mail_id_sealed: ['last_mail', SEALED.ticketMail, 'utf8'],
     },
-    rows: `select id, subject_sealed, status, created_at, updated_at, closed_at, mail_id_sealed from tickets
+    rows: `select id, subject_sealed, status, category, answer_by, created_at, updated_at, closed_at,
+                  mail_id_sealed from tickets
             where customer_id = $1 order by created_at, id`,
   },
   {

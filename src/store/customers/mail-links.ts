@@ -1,6 +1,6 @@
 /** Single-use links in mails. Only a digest of each token is stored. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { MailKind } from '../../spec/mails.ts';
+import type { MailKind } from '../../spec/mails/kinds.ts';
 
 /** The purpose of a link: see `src/store/migrations/0017_accounts.sql`. */
 export type LinkPurpose = 'confirm' | 'change' | 'reset' | 'undo';

@@ -20,8 +20,8 @@ export interface MailingRow {
   readonly finished_at: Date | null;
 }
 
-const COLUMNS = `id, kind, subject, body, criteria, status, total, sent, failed, left_out, next_at, created_at,
-  finished_at`;
+const COLUMNS = `id, kind, subject, body, criteria, status, total, sent, failed, left_out, next_at,
+  created_at, finished_at`;
 
 /** Omitted fields match everyone. Servers that are being deleted do not count. */
 export interface RecipientFilter {
@@ -153,7 +153,7 @@ export async function settleRecipients(tx: Sql, mailingId: string, causePrefix: 
           set status = case when q.status = 'sent' then 'sent'
                             when q.status in ('failed', 'unknown') then 'failed' else 'left_out' end
          from queued q
-        where r.mailing_id = $1 and r.customer_id = q.customer_id
+        where r.mailing_id = $1 and r.customer_id = q.customer_id and r.status = 'queued'
           and coalesce(q.status, 'gone') not in ('queued', 'sending')
        returning r.status)
      update mailings

@@ -106,6 +106,11 @@ export async function setTicketStatus(
   );
 }
 
+/** By when we ask the customer to answer. */
+export async function setTicketDeadline(tx: Sql, id: string, at: Date): Promise<void> {
+  await tx.run('update tickets set answer_by = $2 where id = $1', [id, at]);
+}
+
 export async function setTicketMail(tx: Sql, id: string, mailIdSealed: string): Promise<void> {
   await tx.run('update tickets set mail_id_sealed = $2 where id = $1', [id, mailIdSealed]);
 }

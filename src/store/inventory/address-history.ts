@@ -19,8 +19,11 @@ export interface AssignmentRow {
  * still assigned: its server there may use it.
  */
 export function endAssignments(condition: string, now: string): string {
-  return `update address_assignments
-             set released_at = ${now}, expires_at = ${now} + interval '${LIMITS.addressHistoryDays} days'
+  return `update address_assignments a
+             set released_at = ${now},
+                 expires_at = least(${now} + interval '${LIMITS.addressHistoryDays} days',
+                   (select greatest(c.deleted_at + interval '${LIMITS.auditRetentionDays} days', ${now})
+                      from customers c where c.id = a.customer_id))
            where released_at is null
              and address in (select addr::cidr from ipv4_addresses where ${condition}
                              union all select prefix from ipv6_prefixes where ${condition})`;

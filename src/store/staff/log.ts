@@ -102,6 +102,8 @@ export interface StaffLogFilter {
   readonly operation?: string;
   /** Only entries older than this one; ids begin with the time. */
   readonly beforeId?: string;
+  /** Without acts on legal orders. */
+  readonly notLegal?: true;
 }
 
 const CONDITIONS = {
@@ -109,6 +111,7 @@ const CONDITIONS = {
   target: 'l.target = $target',
   operation: 'l.operation = $operation',
   beforeId: 'l.id < $beforeId',
+  notLegal: `l.operation not like 'legal_orders.%' and $notLegal::bool`,
 };
 
 /** Newest first. */

@@ -119,8 +119,10 @@ describe('deleting an account', () => {
     );
     await world.opened.db.run(
       `with mailing as (
-         insert into mailings (id, kind, subject, body, criteria, status, total, next_at, created_at, finished_at)
-         values (gen_random_uuid(), 'news', 'Hi', 'Hi', '{}', 'done', 1, '2026-01-02', '2026-01-02', '2026-01-02')
+         insert into mailings (id, kind, subject, body, criteria, status, total, next_at, created_at,
+                               finished_at)
+         values (gen_random_uuid(), 'news', 'Hi', 'Hi', '{}', 'done', 1, '2026-01-02', '2026-01-02',
+                 '2026-01-02')
          returning id),
        announcement as (
          insert into announcements (id, title, body, level, audience, starts_at, ends_at, created_at)

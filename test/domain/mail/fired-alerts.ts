@@ -1,5 +1,5 @@
 /** The mail about alerts: each kind of condition, and the phrases that it must contain. */
-import type { MailData } from '../../../src/spec/mails.ts';
+import type { MailData } from '../../../src/spec/mails/data.ts';
 
 export function firedAlerts(name: string): MailData['alerts_fired']['alerts'] {
   return [

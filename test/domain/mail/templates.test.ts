@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseMailData, serializeMailData } from '../../../src/domain/mail/enqueue.ts';
 import { renderKeyUnusable, renderMail } from '../../../src/domain/mail/render.ts';
-import { MAIL_KINDS, MAILS, type MailData, type MailKind } from '../../../src/spec/mails.ts';
+import type { MailData } from '../../../src/spec/mails/data.ts';
+import { MAIL_KINDS, MAILS, type MailKind } from '../../../src/spec/mails/kinds.ts';
 import { FIRED_PHRASES, firedAlerts } from './fired-alerts.ts';
 
 const PANEL = { baseUrl: 'https://panel.example' };

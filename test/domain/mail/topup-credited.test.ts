@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { parseMailData } from '../../../src/domain/mail/enqueue.ts';
-import type { MailData, MailKind } from '../../../src/spec/mails.ts';
+import type { MailData } from '../../../src/spec/mails/data.ts';
+import type { MailKind } from '../../../src/spec/mails/kinds.ts';
 import { SEALED } from '../../../src/spec/sealed.ts';
 import { TopupWorld } from '../../support/topup-world.ts';
 

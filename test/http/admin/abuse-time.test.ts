@@ -4,13 +4,15 @@ import { suspendLateReports } from '../../../src/domain/staff/abuse/acts.ts';
 import { purgeExpired } from '../../../src/domain/upkeep/retention.ts';
 import { PanelClient, textOf } from '../../support/panel-client.ts';
 import { type AbuseWorld, REPORTER, type Report, startAbuseWorld } from './abuse-world.ts';
-import { fill } from './staff-world.ts';
+import { fill, type Person } from './staff-world.ts';
 
 describe('reports of abuse over time', () => {
   let world: AbuseWorld;
+  let owner: Person;
 
   before(async () => {
     world = await startAbuseWorld();
+    owner = await world.person('owner');
   });
   after(() => world.close());
 
@@ -88,6 +90,35 @@ describe('reports of abuse over time', () => {
     assert.equal(await freezes(), before + 1);
   });
 
+  it('wait for another answer until a later deadline, which the ticket shows', async () => {
+    const report = await world.record();
+    const { ticket } = await world.act(report, 'forward', { deadline: world.inHours(2) });
+    await world.ofOwner.post(`/tickets/${ticket}/reply`, { text: 'OK.' });
+    assert.equal((await world.read(report)).state, 'answered');
+    const change = (body: object) => world.staff('POST', `/abuse_reports/${report.id}/change`, body);
+    const earlier = await change({ deadline: world.inHours(1) });
+    assert.equal(earlier.status, 400);
+    assert.match(JSON.stringify(earlier.body), /"field":"deadline"/);
+    const later = world.inHours(3);
+    assert.equal((await change({ deadline: later })).status, 200);
+    assert.equal((await world.read(report)).state, 'forwarded');
+    const shown = await world.ofOwner.get(`/tickets/${ticket}`);
+    assert.equal(Date.parse(String(shown.body.answer_by)), Date.parse(later));
+  });
+
+  it('do not freeze a server without a second person, if a rule asks for one', async () => {
+    const report = await world.record();
+    const rule = await world.api(owner.token, 'POST', '/approval_rules', { operation: 'servers.freeze' });
+    assert.ok(rule.status < 300, JSON.stringify(rule.body));
+    const held = await world.staff('POST', `/abuse_reports/${report.id}/suspend`, {
+      ...{ message: 'Abuse', reason: 'spam' },
+    });
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    const late = await world.staff('POST', `/abuse_reports/${report.id}/change`, { suspend_when_late: true });
+    assert.equal(late.status, 409, JSON.stringify(late.body));
+    await world.api(owner.token, 'DELETE', '/approval_rules/servers.freeze');
+  });
+
   it('forget the reporter after 90 days, and the report after a year', async () => {
     const report = await world.record({ reporter: REPORTER });
     assert.equal((await world.read(report)).reporter, REPORTER);
@@ -115,7 +146,6 @@ describe('reports of abuse over time', () => {
     const report = await world.record({ reporter: REPORTER });
     const hidden = await world.record({ reporter: REPORTER });
     await world.act(report, 'forward');
-    const owner = await world.person('owner');
     const exported = await world.api(owner.token, 'POST', `/customers/${world.owner.email}/export`, {
       reason: 'asked',
     });

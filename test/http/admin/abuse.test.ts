@@ -44,7 +44,7 @@ describe('reports of abuse', () => {
     const outbox = await fetch(`${world.url}/sandbox/mails?to=${encodeURIComponent(world.owner.email)}`);
     const { mails } = (await outbox.json()) as { mails: { subject: string; text: string }[] };
     const mail = mails.find(({ subject }) => subject.startsWith('Abuse report about'));
-    assert.match(mail?.text ?? '', /Answer in the ticket by/);
+    assert.match(mail?.text ?? '', /We ask for your answer by/);
 
     await panel.submit(shown, 'reply', { text: 'We removed the script.' });
     assert.equal((await world.read(report)).state, 'answered');
@@ -191,7 +191,7 @@ describe('reports of abuse', () => {
     const [, second] = page.body.data as Report[];
     const next = (await world.staff('GET', `/abuse_reports?limit=1&before=${second?.id}`)).body
       .data as Report[];
-    assert.ok((next[0]?.id ?? '') < (second?.id ?? ''));
+    assert.ok(next[0] && (page.body.data as Report[]).every(({ id }) => id !== next[0]?.id));
     const metrics = await fetch(`${world.console}/metrics`, {
       headers: { authorization: `Bearer ${world.support.token}` },
     });

@@ -162,8 +162,9 @@ describe('the catalog in the console', () => {
     assert.notEqual(refused.body.ok, true);
     await requireRoundTrip();
     const wrong = { plans: ['s1', 'none'], ...REASON };
-    assert.equal((await world.api(technician.token, 'POST', '/regions/par/open', wrong)).status, 400);
-    requireSaved(await save(technician, '/regions/par', 'regions.open', { plans: 's1 s9' }));
+    assert.equal((await world.api(technician.token, 'POST', '/regions/par/open', wrong)).status, 403);
+    assert.equal((await world.api(owner.token, 'POST', '/regions/par/open', wrong)).status, 400);
+    requireSaved(await save(owner, '/regions/par', 'regions.open', { plans: 's1 s9' }));
     assert.deepEqual((await get('/regions/par')).plans, ['s1', 's9']);
     await requireRoundTrip();
   });

@@ -90,6 +90,12 @@ describe('legal orders', () => {
       assert.doesNotMatch(JSON.stringify(rows), /zebra/i);
     }
     assert.equal((await read(order)).note, 'Zebra two');
+    await post(`/customers/${customer.email}/freeze`, { reason: `as ordered: ${order.id}` });
+    await post(`/customers/${customer.email}/unfreeze`, { reason: 'another reason' });
+    const support = await world.person('support');
+    const theirs = JSON.stringify((await world.api(support.token, 'GET', '/staff_log')).body);
+    assert.match(theirs, /customers\.freeze/);
+    assert.doesNotMatch(theirs, /legal_orders|lgl_/);
   });
 
   it('and their documents are for owners only', async () => {

@@ -292,8 +292,8 @@ describe('mailings', () => {
       }
     }
     assert.equal((await post('', NOTICE)).status, 400);
-    const nobody = await post('', { ...NOTICE, tag: 'no-one', reason: 'a test' });
-    assert.equal(nobody.status, 409, JSON.stringify(nobody.body));
+    const empty = await post('', { ...NOTICE, tag: 'no-one', reason: 'a test' });
+    assert.equal(empty.status, 409, JSON.stringify(empty.body));
     const technician = await world.person('technician', `technician-${tags}@host.example`);
     for (const path of ['/preview', '']) {
       const answer = await world.api(technician.token, 'POST', `/mailings${path}`, {
@@ -304,7 +304,7 @@ describe('mailings', () => {
     }
   });
 
-  it('are written in the console, where a preview comes first, and wait for approval if a rule says so', async () => {
+  it('are written in the console after a preview, and wait for approval if a rule says so', async () => {
     const ann = await world.person('support', `ann-${tags}@host.example`);
     const fields = { ...NOTICE, subject: 'From the <b>console</b>', tag };
     const fresh = await ann.browser.get('/mailings/new');

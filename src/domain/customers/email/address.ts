@@ -3,7 +3,7 @@ import { fail } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import type { MailData } from '../../../spec/mails.ts';
+import type { MailData } from '../../../spec/mails/data.ts';
 import {
   type CustomerRow,
   findCustomerByEmail,

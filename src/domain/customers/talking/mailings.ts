@@ -45,7 +45,7 @@ export async function previewMailing({ db, settings }: Pick<Deps, 'db' | 'settin
     recipients: count,
     first: first.map(({ id, email }) => ({ id: formatId('customer', id), email })),
     mail: renderMailing({ kind, subject, body }, settings.baseUrl),
-    /** What was previewed, to send the same. */
+    /** The previewed input, to send the same. */
     order: { kind, subject, text: body, ...givenCriteria(order) },
   };
 }
@@ -100,7 +100,7 @@ export async function createMailing(
   return created;
 }
 
-/** Mails that were not handed to the mail server are taken back. Fails with `not_found` or `conflict_state`. */
+/** Takes back what the mail server does not have yet. Fails with `not_found` or `conflict_state`. */
 export async function pauseMailing(service: Deps, shownId: string): Promise<MailingObject> {
   return await change(service, shownId, ['running'], 'mailing.pause', async (tx, row) => {
     await takeBack(tx, row);

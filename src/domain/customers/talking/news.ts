@@ -5,6 +5,7 @@
 import { fail } from '../../../kernel/fail.ts';
 import { formatId, parseId } from '../../../kernel/ids.ts';
 import { type KeyRing, timingSafeEqualText } from '../../../kernel/secrets.ts';
+import type { Sql } from '../../../kernel/sql.ts';
 import { NEWS_OFF_PATHS } from '../../../spec/paths.ts';
 import { isNewsOff, lockCustomer, setNewsOff } from '../../../store/customers/customers.ts';
 import type { Actor, CustomerActor, Service } from '../../context.ts';
@@ -49,18 +50,30 @@ export async function setNews(
   { on }: { readonly on: boolean },
 ): Promise<void> {
   await service.db.transaction(async (tx) => {
-    const now = service.clock.now();
-    const customer = await lockCustomer(tx, actor.customerId);
-    if (!customer || customer.deleting_at !== null) fail('auth_required');
-    if (await setNewsOff(tx, actor.customerId, on ? null : now)) {
-      await recordAudit(tx, { actor, action: 'customer.set_news', resource: null }, now);
-    }
+    if (!(await changeNews(tx, service, actor, on))) fail('auth_required');
     await actor.saveResponse?.(tx, {});
   });
 }
 
-/** Turns news off for the customer of a link. Fails with `bad_link`, also if the account is gone. */
+/** Returns false if the account is deleted, or about to be. */
+async function changeNews(
+  tx: Sql,
+  { clock }: Pick<Service, 'clock'>,
+  actor: CustomerActor,
+  on: boolean,
+): Promise<boolean> {
+  const now = clock.now();
+  const customer = await lockCustomer(tx, actor.customerId);
+  if (!customer || customer.deleting_at !== null) return false;
+  if (await setNewsOff(tx, actor.customerId, on ? null : now)) {
+    await recordAudit(tx, { actor, action: 'customer.set_news', resource: null }, now);
+  }
+  return true;
+}
+
+/** Turns news off for the customer of a link. A deleted account gets none anyway. Fails with `bad_link`. */
 export async function turnOffNews(service: Service, actor: Actor, token: string): Promise<void> {
   const customerId = readNewsToken(service.keys, token) ?? fail('bad_link', { field: 'token' });
-  await setNews(service, { ...actor, customerId, sessionId: null, tokenId: null }, { on: false });
+  const customer = { ...actor, customerId, sessionId: null, tokenId: null };
+  await service.db.transaction((tx) => changeNews(tx, service, customer, false));
 }

@@ -23,7 +23,7 @@ import { newsOffPaths } from './news.ts';
 
 const STEPS_PER_MINUTE = 6;
 
-/** How many mails a step queues, and how long the next one waits, so that no minute has more than the rate. */
+/** How many mails a step queues, and how long the next one waits: no minute has more than the rate. */
 export function paceOf(perMinute: number): { readonly batch: number; readonly everyMs: number } {
   const even = Math.max(1, Math.floor(perMinute / STEPS_PER_MINUTE));
   const batch = Math.min(even, TALKING_LIMITS.mailingBatchMax);

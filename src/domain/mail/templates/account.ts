@@ -1,4 +1,4 @@
-/** Mail about the account itself: its address, its webhooks, its tickets, its end. */
+/** Mail about the account itself: its address, its webhooks, its end. */
 import { LIMITS } from '../../../spec/limits.ts';
 import { PANEL_PATHS, resourcePath } from '../../../spec/paths.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type MailTemplates,
   panelLink,
   sanitizeLine,
-  sanitizeText,
   URL_MAX_CHARS,
 } from './format.ts';
 
@@ -74,40 +73,7 @@ export const ACCOUNT_MAILS = {
         `entry of the audit log is deleted after ${LIMITS.auditRetentionDays} days.`,
     ],
   }),
-
-  ticket_answered(data, panel) {
-    const subject = sanitizeLine(data.subject);
-    return {
-      // Mail programs keep a conversation together by its subject, too.
-      subject: panel.repliesByMail
-        ? `Re: ${subject.replace(/^(?:re: *)+/i, '')}`
-        : `Answer to your ticket: ${subject}`,
-      paragraphs: [
-        data.isClosed ? 'We answered your ticket, and closed it:' : 'We answered your ticket:',
-        sanitizeText(data.text),
-        READ_TICKET[panel.repliesByMail ?? 'none'],
-        panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
-      ],
-    };
-  },
-
-  ticket_opened(data, panel) {
-    return {
-      subject: sanitizeLine(data.subject),
-      paragraphs: [
-        sanitizeText(data.text),
-        `Answer in the ticket by ${formatUtc(data.answerBy)}:`,
-        panelLink(panel, resourcePath(PANEL_PATHS.support, data.ticket)),
-      ],
-    };
-  },
 } satisfies Partial<MailTemplates>;
-
-const READ_TICKET = {
-  none: 'Read the ticket, and reply:',
-  plain: 'Reply to this email, or read the ticket and reply there:',
-  encrypted: 'Read the ticket, and reply there. You can also reply to this email, but not encrypted:',
-};
 
 /** Replaces a mail that cannot be encrypted. Reveals nothing about its content. */
 export function keyUnusable(panel: MailPanel): MailContent {

@@ -1,6 +1,6 @@
 /** Mail about alerts that fire. */
 import { ALERT_METRICS, ALERT_WINDOWS } from '../../../spec/alerts.ts';
-import type { MailData } from '../../../spec/mails.ts';
+import type { MailData } from '../../../spec/mails/data.ts';
 import { PANEL_PATHS } from '../../../spec/paths.ts';
 import { formatCount, formatUtc, type MailTemplates, panelLink, sanitizeLine } from './format.ts';
 

@@ -1,5 +1,5 @@
 /** Mail about money: balance, top-ups, and prices. */
-import type { MailData } from '../../../spec/mails.ts';
+import type { MailData } from '../../../spec/mails/data.ts';
 import { PANEL_PATHS } from '../../../spec/paths.ts';
 import { REVERSAL_FATES } from '../../../spec/states.ts';
 import {

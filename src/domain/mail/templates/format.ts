@@ -1,7 +1,8 @@
 /** Formats amounts, times, and customers' names for mail. */
 import { formatCents } from '../../../kernel/money.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import type { MailData, MailKind } from '../../../spec/mails.ts';
+import type { MailData } from '../../../spec/mails/data.ts';
+import type { MailKind } from '../../../spec/mails/kinds.ts';
 import { PANEL_PATHS, topupPath } from '../../../spec/paths.ts';
 
 /** A mail before layout. Paragraphs are wrapped, except lines that are links. */

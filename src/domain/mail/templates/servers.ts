@@ -1,5 +1,5 @@
 /** Mail about the life of a server: when it ends, is suspended, and is deleted. */
-import type { MailData } from '../../../spec/mails.ts';
+import type { MailData } from '../../../spec/mails/data.ts';
 import {
   describeTopup,
   formatDays,

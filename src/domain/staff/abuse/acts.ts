@@ -19,6 +19,8 @@ import { type AbuseReport, readAbuseReport, reportNotFound, requireReportId } fr
 import { changeOpenReport } from './record.ts';
 import { formatMinutes } from './templates.ts';
 
+const CLOSED = 'The report is closed.';
+
 /** Freezes the server; its customer reads the message. Fails with `not_found` and `conflict_state`. */
 export async function suspendReportedServer(
   service: Service,
@@ -26,7 +28,9 @@ export async function suspendReportedServer(
   message: string,
 ): Promise<AbuseReport> {
   const { id, server } = await requireReportedServer(service, shownId);
-  await freezeServer(service, server, message, { also: (tx, now) => markReportSuspended(tx, id, now) });
+  await freezeServer(service, server, message, {
+    also: async (tx, now) => (await markReportSuspended(tx, id, now)) || fail('conflict_state', {}, CLOSED),
+  });
   return await readAbuseReport(service, shownId);
 }
 
@@ -39,7 +43,7 @@ export async function blockReportedMail(service: Service, shownId: string): Prom
 
 async function requireReportedServer({ db }: Pick<Service, 'db'>, shownId: string) {
   const row = (await findAbuseReport(db, requireReportId(shownId))) ?? reportNotFound();
-  if (row.state === 'closed') fail('conflict_state', {}, 'The report is closed.');
+  if (row.state === 'closed') fail('conflict_state', {}, CLOSED);
   if (row.server_id === null) fail('conflict_state', {}, ABUSE_MATCHES[row.match]);
   if (row.server_name === null) fail('conflict_state', {}, 'The server was deleted.');
   return { id: row.id, server: formatId('server', row.server_id) };

@@ -14,7 +14,7 @@ import { addMessage } from '../../customers/tickets/text.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { type AbuseReport, readAbuseReport, reportNotFound, requireReportId } from './read.ts';
-import { requireDeadline, requireNotForwarded, requireText } from './record.ts';
+import { requireDeadline, requireMaySuspend, requireNotForwarded, requireText } from './record.ts';
 import { fillTemplate, readAbuseTemplate } from './templates.ts';
 
 export interface ForwardOrder {
@@ -74,6 +74,7 @@ export async function forwardAbuseReport(
     const message = { staffId, customerId, serverName: found.server_name, text, evidence, dueAt };
     const ticketId = await openTicket(tx, service, message, now);
     const suspendWhenLate = order.suspend_when_late ?? row.suspend_when_late;
+    await requireMaySuspend(tx, suspendWhenLate);
     await updateAbuseReport(tx, {
       ...{ ...row, state: 'forwarded', ticket_id: ticketId, forwarded_at: now, due_at: dueAt },
       suspend_when_late: suspendWhenLate,

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, parseRfc3339 } from '../../../kernel/time.t
 import { LIMITS } from '../../../spec/limits.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import { ABUSE_KINDS, ABUSE_LIMITS, type AbuseKind } from '../../../spec/staff/abuse.ts';
+import { setTicketDeadline } from '../../../store/customers/tickets.ts';
 import { listAssignments } from '../../../store/inventory/address-history.ts';
 import { findAddress } from '../../../store/inventory/find-address.ts';
 import {
@@ -17,6 +18,7 @@ import {
   setAbuseReporter,
   updateAbuseReport,
 } from '../../../store/staff/abuse.ts';
+import { listApprovalRules } from '../../../store/staff/approvals.ts';
 import type { Service } from '../../context.ts';
 import { cleanText } from '../../customers/tickets/text.ts';
 import { type AbuseReport, readAbuseReport, reportNotFound, requireReportId } from './read.ts';
@@ -60,6 +62,7 @@ export async function createAbuseReport(
     ...{ ticket_id: null, due_at: dueAt, suspend_when_late: order.suspend_when_late ?? false },
     ...{ suspended_at: null, created_at: now, forwarded_at: null, answered_at: null, closed_at: null },
   };
+  await requireMaySuspend(db, order.suspend_when_late);
   const reporter = sealReporter(service, id, order.reporter ?? '');
   await db.transaction(async (tx) => {
     await insertAbuseReport(tx, row);
@@ -101,6 +104,7 @@ export async function changeAbuseReport(
 ): Promise<AbuseReport> {
   await changeOpenReport(service, shownId, async (tx, row, now) => {
     const { id } = row;
+    if (!row.suspend_when_late) await requireMaySuspend(tx, change.suspend_when_late);
     if (change.reporter !== undefined) {
       await setAbuseReporter(tx, id, sealReporter(service, id, change.reporter));
     }
@@ -112,7 +116,7 @@ export async function changeAbuseReport(
       ...row,
       ...(change.kind && { kind: change.kind }),
       ...(evidence !== null && { evidence_sealed: service.keys.seal(SEALED.abuseEvidence, id, evidence) }),
-      ...(change.deadline !== undefined && { due_at: changedDeadline(row, change.deadline, now) }),
+      ...(change.deadline !== undefined && (await changedDeadline(tx, row, change.deadline, now))),
       ...(change.suspend_when_late !== undefined && { suspend_when_late: change.suspend_when_late }),
       ...(await changedEvent(service, tx, row, { change, now })),
     };
@@ -120,10 +124,36 @@ export async function changeAbuseReport(
   return await readAbuseReport(service, shownId);
 }
 
-/** A form sends the current one, too. */
-function changedDeadline(row: AbuseReportRow, text: string, now: Date): Date {
+/**
+ * A form sends the current deadline, too. The customer was told theirs, so it only moves to a later time, and
+ * the ticket shows it. An answered report waits for another answer until then.
+ */
+async function changedDeadline(
+  tx: Sql,
+  row: AbuseReportRow,
+  text: string,
+  now: Date,
+): Promise<Partial<AbuseReportRow>> {
   const time = requireTime('deadline', text);
-  return Math.abs(time.getTime() - row.due_at.getTime()) < 1_000 ? row.due_at : requireDeadline(text, now);
+  if (Math.abs(time.getTime() - row.due_at.getTime()) < 1_000) return {};
+  const dueAt = requireDeadline(text, now);
+  if (row.ticket_id === null) return { due_at: dueAt };
+  if (dueAt < row.due_at) {
+    const message = 'The customer was told a later time. Enter a time after it.';
+    invalidRequest([{ field: 'deadline', issue: 'invalid_value' }], message);
+  }
+  await setTicketDeadline(tx, row.ticket_id, dueAt);
+  return { due_at: dueAt, state: 'forwarded', answered_at: null };
+}
+
+/** Fails with `conflict_state` if a rule asks a second person before servers are frozen. */
+export async function requireMaySuspend(sql: Sql, isWanted: boolean | undefined): Promise<void> {
+  if (!isWanted) return;
+  const rules = await listApprovalRules(sql);
+  const isRuled = rules.some(
+    ({ operation }) => operation === 'servers.freeze' || operation === 'abuse_reports.suspend',
+  );
+  if (isRuled) fail('conflict_state', {}, 'A second person has to approve each suspension of a server.');
 }
 
 /** Another address or time: the report is matched again, which a forwarded one cannot be. */

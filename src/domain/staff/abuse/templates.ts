@@ -1,7 +1,7 @@
 /** Texts to customers about each kind of abuse, and how long they have to answer. */
-import { fail } from '../../../kernel/fail.ts';
+import { fail, invalidRequest } from '../../../kernel/fail.ts';
 import { formatRfc3339, formatSessionTime } from '../../../kernel/time.ts';
-import { ABUSE_KINDS, ABUSE_TEMPLATES, type AbuseKind } from '../../../spec/staff/abuse.ts';
+import { ABUSE_KINDS, ABUSE_LIMITS, ABUSE_TEMPLATES, type AbuseKind } from '../../../spec/staff/abuse.ts';
 import {
   type AbuseTemplateRow,
   listAbuseTemplates,
@@ -51,6 +51,8 @@ export async function setAbuseTemplate(
   { text, deadline_hours: hours }: { readonly text: string; readonly deadline_hours: number },
 ): Promise<AbuseTemplateView> {
   const { id } = await readAbuseTemplate(service, kind);
+  const max = ABUSE_LIMITS.textMaxChars;
+  if (text.length > max) invalidRequest([{ field: 'text', issue: 'max_length', max }]);
   const row = { kind: id, deadline_hours: hours, text: cleanText(text), updated_at: service.clock.now() };
   await saveAbuseTemplate(service.db, row);
   return await readAbuseTemplate(service, id);

@@ -111,7 +111,7 @@ export async function closeLegalOrder(
   if (text === '') invalidRequest([{ field: 'note', issue: 'required' }]);
   return await changeRow(service, shownId, (row, details, now) => ({
     row: { ...row, state: result, data_handed_out, closed_at: now },
-    details: { ...details, note: checkNote([details.note, text].filter((each) => each !== '').join('\n\n')) },
+    details: { ...details, note: [details.note, text].filter((each) => each !== '').join('\n\n') },
   }));
 }
 

@@ -17,7 +17,7 @@ import { PANEL_FIELDS } from '../../../spec/paths.ts';
 import type { LedgerEntry } from '../../../spec/schemas/balance.ts';
 import { field } from '../../form.ts';
 import type { ConsoleContext, ConsolePage } from '../page.ts';
-import { actForms, type RoomAct, shownActs } from '../room.ts';
+import { actForms, type RoomAct, shownActs } from '../room-acts.ts';
 import { type ListAnswer, readFiltered } from './lists.ts';
 
 const PATH = `${CONSOLE_PATHS.customers}/{id}`;

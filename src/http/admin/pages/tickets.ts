@@ -7,7 +7,8 @@ import { staffTicketView } from '../../../panel/staff/tickets.ts';
 import type { TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { type Form, field } from '../../form.ts';
 import type { ConsoleContext, ConsoleFile, ConsolePage, FormAgain, OperationForm } from '../page.ts';
-import { actForms, type RoomAct, roomItemPath, shownActs } from '../room.ts';
+import { roomItemPath } from '../room.ts';
+import { actForms, type RoomAct, shownActs } from '../room-acts.ts';
 import type { ListAnswer } from './lists.ts';
 
 const TICKETS = { path: CONSOLE_PATHS.tickets };

@@ -5,7 +5,8 @@ import type { AbuseTemplateView } from '../../../domain/staff/abuse/templates.ts
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';
 import { ABUSE_KIND_NAMES } from '../../../spec/staff/abuse.ts';
-import { type Room, type RoomAct, roomItemPath } from '../room.ts';
+import { type Room, roomItemPath } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const REPORTS = { path: CONSOLE_PATHS.abuse };
 const TEMPLATES = { path: CONSOLE_PATHS.abuseTemplates };
@@ -82,9 +83,8 @@ const ACTS: readonly RoomAct<AbuseReport>[] = [
     text: 'Opens a ticket with the deadline, and mails it. The customer answers in the ticket.',
     notice: 'report_sent',
     when: ({ proposal }) => proposal !== null,
-    values: ({ proposal, evidence, suspend_when_late: late }) => ({
-      ...{ text: proposal?.text ?? '', deadline: proposal?.deadline ?? '' },
-      ...{ evidence, suspend_when_late: late },
+    values: ({ proposal, suspend_when_late: late }) => ({
+      ...{ text: proposal?.text ?? '', deadline: proposal?.deadline ?? '', suspend_when_late: late },
     }),
   },
   {

@@ -1,7 +1,8 @@
 import type { CustomImageObject, readImageObject } from '../../../domain/staff/images.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';
-import { type Room, type RoomAct, roomItemPath } from '../room.ts';
+import { type Room, roomItemPath } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 type Image = Awaited<ReturnType<typeof readImageObject>>;
 

@@ -2,7 +2,8 @@ import type { IncidentObject } from '../../../domain/staff/incidents.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { type Shown, tableOf } from '../../../panel/staff/room.ts';
 import { isOver } from '../../../spec/public-status.ts';
-import { type Room, type RoomAct, roomItemPath } from '../room.ts';
+import { type Room, roomItemPath } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const PLACE = { path: CONSOLE_PATHS.incidents };
 

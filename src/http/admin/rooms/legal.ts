@@ -3,7 +3,8 @@ import type { LegalOrder, LegalOrderItem } from '../../../domain/staff/legal/rea
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { type Shown, tableOf } from '../../../panel/staff/room.ts';
 import { LEGAL_KIND_NAMES } from '../../../spec/staff/legal.ts';
-import { type Room, type RoomAct, roomItemPath } from '../room.ts';
+import { type Room, roomItemPath } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const PLACE = { path: CONSOLE_PATHS.legalOrders };
 

@@ -1,7 +1,8 @@
 import type { MachineObject } from '../../../domain/staff/machines.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import type { Shown } from '../../../panel/staff/room.ts';
-import type { Room, RoomAct } from '../room.ts';
+import type { Room } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const STATE: Shown<MachineObject> = {
   name: 'State',

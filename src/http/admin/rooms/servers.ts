@@ -1,7 +1,8 @@
 import type { ServerObject, StaffServer } from '../../../domain/staff/servers.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { type Shown, tableOf } from '../../../panel/staff/room.ts';
-import type { Room, RoomAct } from '../room.ts';
+import type { Room } from '../room.ts';
+import type { RoomAct } from '../room-acts.ts';
 
 const NAME: Shown<ServerObject> = {
   name: 'Server',

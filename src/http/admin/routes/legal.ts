@@ -50,6 +50,7 @@ const NOTE = { maxLength: LEGAL_LIMITS.noteMaxChars, title: 'Note' } as const;
 const SECRET = [
   ...(['authority', 'reference', 'received', 'due', 'gag_until'] as const),
   ...(['customer', 'server', 'address', 'at', 'note'] as const),
+  'kind',
 ] as const;
 
 const READS: readonly AdminRoute[] = [
@@ -166,7 +167,7 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    unlogged: ['note'],
+    unlogged: ['note', 'result', 'data_handed_out'],
     run: ({ service, params, body: { data_handed_out = false, ...end } }) =>
       closeLegalOrder(service, params.id, { ...end, data_handed_out }),
   }),

@@ -15,6 +15,7 @@ import {
   requireTokenRole,
   revokeStaffToken,
 } from '../../../domain/staff/tokens.ts';
+import { mayPerform } from '../../../spec/staff/operations.ts';
 import { STAFF_ROLES } from '../../../spec/staff/roles.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
@@ -124,10 +125,11 @@ const LOG_ROUTE = adminRoute({
     },
     CLOSED,
   ),
-  run: async ({ service, query: { limit, ...query } }) => {
+  run: async ({ service, actor, query: { limit, ...query } }) => {
     const { entries, hasMore } = await readStaffLog(service, {
       ...(given(query) as StaffLogQuery),
       limit: pageSize(limit),
+      hidesLegal: !mayPerform(actor.role, 'legal_orders.list'),
     });
     return listOf(entries, hasMore);
   },

@@ -82,7 +82,10 @@ describe('mail about tickets', () => {
       `${'a'.repeat(20)}@b.example`,
       'A <a@b.c>',
     ]) {
-      assert.throws(() => loadConfig({ ...mail, SKERRY_TICKET_ADDRESS }), /SKERRY_TICKET_ADDRESS: must be/);
+      assert.throws(
+        () => loadConfig({ ...mail, SKERRY_TICKET_ADDRESS }),
+        /SKERRY_TICKET_ADDRESS: must look like/,
+      );
     }
   });
 });

@@ -162,6 +162,14 @@ describe('mail to tickets', () => {
     await ticket('Signed 2');
   });
 
+  it('a header with a space before its colon is refused, and a check that failed for now is repeated', async () => {
+    const forged = `Authentication-Results : mail.skerry.example; dmarc=pass header.from=example.org`;
+    const spaced = mailOf({ from: writer.email, auth: null, headers: [forged] });
+    assert.match((await world.deliver(spaced))[0] ?? '', /^550 5\.6\.0 /);
+    const auth = 'dmarc=temperror header.from=example.org';
+    assert.match((await world.deliver(mailOf({ from: writer.email, auth })))[0] ?? '', /^451 4\.7\.0 /);
+  });
+
   it('an address with a wrong MAC does not exist', async () => {
     const to = world.addressOf(await open('Guessed'));
     const last = to.indexOf('@') - 1;

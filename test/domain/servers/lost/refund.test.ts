@@ -17,7 +17,7 @@ import { parseId } from '../../../../src/kernel/ids.ts';
 import { mulDiv } from '../../../../src/kernel/money.ts';
 import { OperatorError } from '../../../../src/kernel/operator-error.ts';
 import { DAY_MS, HOUR_MS } from '../../../../src/kernel/time.ts';
-import type { MailKind } from '../../../../src/spec/mails.ts';
+import type { MailKind } from '../../../../src/spec/mails/kinds.ts';
 import { findMove } from '../../../../src/store/servers/moves.ts';
 import { type QueuedMail, queuedMails } from '../../../support/queued-mails.ts';
 import type { RegionWorld } from '../region-world.ts';

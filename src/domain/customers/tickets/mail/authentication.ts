@@ -11,21 +11,32 @@ interface AuthResult {
   readonly properties: ReadonlyMap<string, string>;
 }
 
-const METHOD = /^\s*([a-z0-9-]+)(?:\s*\/\s*\d+)?\s*=\s*([a-z0-9-]+)/i;
-const PROPERTY = /([a-z0-9-]+)\s*\.\s*([a-z0-9_-]+)\s*=\s*(?:"([^"]*)"|([^\s;"]+))/gi;
+const METHOD = /^\s*([a-z0-9-]+)(?:\s*\/\s*\d+)?\s*=\s*([a-z0-9-]+)(?=\s|$)/i;
+/** A word, in which quotes protect spaces, and a backslash protects a quote. An open quote ends the text. */
+const TOKEN = /(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*(?:"|\\?$))+/gs;
+/** Values with quotes or backslashes are left out: the sender chose them, and programs read them differently. */
+const PROPERTY = /^([a-z0-9-]+\.[a-z0-9_-]+)=([^"\\]+)$/i;
 const HEADER_MAX_CHARS = 10_000;
 
+/** `undecided`: the mail server could not find out now. */
+export type Authenticity = 'authentic' | 'undecided' | 'unknown';
+
 /** `headers` are the values of all headers `Authentication-Results`; `domain` is in ASCII and lowercase. */
-export function isFromDomain(headers: readonly string[], server: string, domain: string): boolean {
+export function authenticityOf(headers: readonly string[], server: string, domain: string): Authenticity {
   const results = headers.flatMap((header) => resultsOf(header.slice(0, HEADER_MAX_CHARS), server));
   const dmarc = results.filter(({ method }) => method === 'dmarc');
   const verdicts = new Set(dmarc.map(({ result }) => result));
-  // Two verdicts contradict each other: one of them may be the sender's.
-  if (verdicts.size > 1) return false;
-  if (verdicts.has('pass')) return dmarc.every(({ properties }) => properties.get('header.from') === domain);
-  if (verdicts.size === 1 && !verdicts.has('none')) return false;
+  // Two verdicts contradict each other: one of them may be the sender's. A mail can have several signatures.
+  const senders = new Set(results.filter(({ method }) => method === 'spf').map(({ result }) => result));
+  if (verdicts.size > 1 || senders.size > 1) return 'unknown';
+  if (verdicts.has('pass')) {
+    const isOwn = dmarc.every(({ properties }) => properties.get('header.from') === domain);
+    return isOwn ? 'authentic' : 'unknown';
+  }
+  if (verdicts.has('temperror')) return 'undecided';
+  if (verdicts.size === 1 && !verdicts.has('none')) return 'unknown';
   // The domain has no policy: its signature, or its sending server, says the same.
-  return results.some((each) => each.result === 'pass' && isAligned(each, domain));
+  return results.some((each) => each.result === 'pass' && isAligned(each, domain)) ? 'authentic' : 'unknown';
 }
 
 function isAligned({ method, properties }: AuthResult, domain: string): boolean {
@@ -47,12 +58,20 @@ function resultsOf(header: string, server: string): AuthResult[] {
   return parts.flatMap((part) => {
     const [, method, result] = METHOD.exec(part) ?? [];
     if (method === undefined || result === undefined) return [];
-    const properties = new Map<string, string>();
-    for (const [, type, name, quoted, plain] of part.matchAll(PROPERTY)) {
-      properties.set(`${type}.${name}`.toLowerCase(), (quoted ?? plain ?? '').toLowerCase());
-    }
-    return [{ method: method.toLowerCase(), result: result.toLowerCase(), properties }];
+    return [{ method: method.toLowerCase(), result: result.toLowerCase(), properties: propertiesOf(part) }];
   });
+}
+
+/** Empty if one is there twice: it is not known which one the mail server wrote. */
+function propertiesOf(part: string): Map<string, string> {
+  const found = (part.match(TOKEN) ?? []).flatMap((token) => {
+    const [, name, value] = PROPERTY.exec(token) ?? [];
+    return name === undefined || value === undefined
+      ? []
+      : [[name.toLowerCase(), value.toLowerCase()] as const];
+  });
+  const properties = new Map(found);
+  return properties.size === found.length ? properties : new Map();
 }
 
 /** Comments can contain anything, such as the text of a result. */

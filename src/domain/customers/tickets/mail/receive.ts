@@ -34,13 +34,13 @@ import {
 import { markReportAnswered } from '../../../../store/staff/abuse.ts';
 import type { Service } from '../../../context.ts';
 import { recordAudit, systemActor } from '../../../record.ts';
-import { findClosure, loadRules } from '../../../rules/rules.ts';
+import { findBlock, findClosure, loadRules } from '../../../rules/rules.ts';
 import { parseEmail } from '../../email/email.ts';
 import { readFileRoom, storeFile } from '../attach.ts';
 import { insertNewTicket, requireDailyLimits, requireWritingLimit } from '../change.ts';
 import { addMessage } from '../text.ts';
 import { readRecipient, type TicketRecipient, ticketAddress } from './address.ts';
-import { isFromDomain } from './authentication.ts';
+import { authenticityOf } from './authentication.ts';
 import {
   ACCEPTED,
   dropAutomatic,
@@ -61,7 +61,7 @@ export async function receiveTicketMail(
   const answers = new Map<string, MailAnswer>();
   const all = (answer: MailAnswer) => delivery.recipients.map((each) => answers.get(each) ?? answer);
   try {
-    await requireDelivery(service, delivery);
+    requireSize(delivery);
     const head = await parser.readHeaders(delivery.bytes).catch(refuseUnreadable);
     dropAutomatic(head, delivery.sender);
     const customer = await requireSender(service, head);
@@ -110,9 +110,7 @@ function toAnswer({ log }: Service, error: unknown): MailAnswer {
 
 type ReadMail = MailHeaders & MailBody & ReturnType<typeof identify>;
 
-async function requireDelivery(service: Service, { bytes }: Delivery): Promise<void> {
-  const closed = findClosure(await loadRules(service), 'tickets.reply', service.clock.now());
-  if (closed) postpone('closed', '4.3.2', 'The service is closed for maintenance. Try again later.');
+function requireSize({ bytes }: Delivery): void {
   if (bytes.length <= LIMITS.ticketMailMaxBytes) return;
   const mib = Math.floor(LIMITS.ticketMailMaxBytes / 1024 ** 2);
   refuseWith('too large', '5.3.4', `The mail is too large. Send at most ${mib} MiB.`);
@@ -142,7 +140,10 @@ async function requireSender(service: Service, mail: MailHeaders): Promise<Custo
   const domain = domainToASCII(host);
   const server = service.settings.ticketMail?.authServer ?? '';
   const results = headersOf(mail, 'authentication-results');
-  if (domain === '' || !isFromDomain(results, server, domain)) refuse('not authenticated');
+  const authenticity = domain === '' ? 'unknown' : authenticityOf(results, server, domain);
+  if (authenticity === 'undecided')
+    postpone('not checked', '4.7.0', 'We could not check the sender of this mail. Try again later.');
+  if (authenticity !== 'authentic') refuse('not authenticated');
   const customer =
     (await findCustomerByEmail(service.db, email.key)) ??
     (await findCustomerByEmail(service.db, `${local}@${domainToUnicode(domain)}`));
@@ -159,6 +160,7 @@ async function store(
   if (to === undefined) refuse('no ticket');
   // Someone else may have signed up with the sender's address: the ticket would be theirs.
   if (to.ticketId === null && customer.email_confirmed_at === null) refuse('address not confirmed');
+  await requireAllowed(service, to.ticketId === null ? 'tickets.create' : 'tickets.reply');
   const customerId = customer.id;
   await service.db.transaction(async (tx) => {
     const now = service.clock.now();
@@ -184,6 +186,18 @@ async function store(
     const action = ticket ? 'ticket.reply' : 'ticket.create';
     await recordAudit(tx, { actor, action, resource: formatId('ticket', row.id) }, now);
   });
+}
+
+/** Maintenance windows, switches, and legal orders hold for mail as for requests. */
+async function requireAllowed(
+  service: Service,
+  operation: 'tickets.create' | 'tickets.reply',
+): Promise<void> {
+  const rules = await loadRules(service);
+  if (findClosure(rules, operation, service.clock.now()))
+    postpone('closed', '4.3.2', 'The service is closed for maintenance. Try again later.');
+  if (findBlock(rules, { operation, country: 'XX', region: null }))
+    refuseWith('legal order', '5.7.1', 'Because of a legal order, we do not accept this mail.');
 }
 
 /** The limits of a day: the mail server tries again. */

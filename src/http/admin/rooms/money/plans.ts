@@ -1,7 +1,8 @@
 import type { PlanWithPrices } from '../../../../domain/catalogue/plans.ts';
 import { CONSOLE_PATHS } from '../../../../panel/staff/layout.ts';
 import { type RoomTable, type Shown, tableOf } from '../../../../panel/staff/room.ts';
-import { type Room, type RoomAct, roomItemPath } from '../../room.ts';
+import { type Room, roomItemPath } from '../../room.ts';
+import type { RoomAct } from '../../room-acts.ts';
 
 const STATE: Shown<PlanWithPrices> = {
   name: 'State',
