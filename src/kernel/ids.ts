@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   request: 'req_',
   session: 'sess_',
   policy: 'pol_',
+  maintenanceWindow: 'mwn_',
   priceChange: 'prc_',
   mail: 'mail_',
   customer: 'cus_',

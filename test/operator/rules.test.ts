@@ -48,12 +48,27 @@ test('maintenance starts at once, is listed, and ends on command or when its tim
   });
   assert.equal(versions, 2n);
   assert.deepEqual(audited, ['maintenance.start', 'maintenance.start']);
-  assert.match(await ok('maintenance', 'list'), /every operation .* new storage\nservers\.create/);
-  assert.equal(await ok('maintenance', 'end'), 'ended 2 windows');
+  const listed = await ok('maintenance', 'list');
+  assert.match(listed, /every operation .* new storage\nmwn_\w+ +servers\.create/);
+  assert.match(
+    await fails(1, 'maintenance', 'end'),
+    /2 windows .*--all: mwn_\w+ \(every operation\), mwn_\w+ \(servers\.create\)/,
+  );
+  assert.match(await fails(1, 'maintenance', 'end', 'mwn_x'), /no open maintenance window/i);
+  const id = /^mwn_\w+(?= +servers)/m.exec(listed)?.[0] ?? assert.fail(listed);
+  assert.match(await fails(1, 'maintenance', 'end', id, '--all'), /not both/);
+  assert.equal(await ok('maintenance', 'end', id), 'ended 1 window');
+  assert.match(await fails(1, 'maintenance', 'end', id), /no open maintenance window/i);
+  assert.deepEqual(
+    (await rules()).windows.map(({ operation }) => operation),
+    [null],
+  );
+  await ok('maintenance', 'start', '--operation', 'servers.create', '--minutes', '90');
+  assert.equal(await ok('maintenance', 'end', '--all'), 'ended 2 windows');
   assert.equal(await ok('maintenance', 'end'), 'no open windows');
   await ok('maintenance', 'start', '--minutes', '1');
   operator.backend.clock.offsetMs += 60_000;
-  assert.match(await ok('maintenance', 'list'), /^operation[^\n]*$/);
+  assert.match(await ok('maintenance', 'list'), /^id +operation[^\n]*$/);
   assert.equal(await ok('maintenance', 'end'), 'no open windows');
   assert.deepEqual((await rules()).windows, []);
 });

@@ -114,6 +114,18 @@ async function previewPrice({ db }: Pick<Deps, 'db'>, plan: PlanObject, cents: b
   };
 }
 
+/**
+ * The monthly difference of a price to the current one, for all servers that renew on the plan and at least
+ * for one: what a rule of approval compares, in dollars.
+ */
+export async function priceDifference({ db }: Pick<Deps, 'db'>, id: string, price: string): Promise<string> {
+  const cents = parsePrice(price);
+  const plan = (await listPlans(db)).find((row) => row.id === id) ?? refuseUnknown(id);
+  const { servers } = await countPlanPayers(db, id);
+  const change = cents - plan.price_cents_month;
+  return formatCents((change < 0n ? -change : change) * (servers > 0n ? servers : 1n));
+}
+
 export interface PlanPriceOrder {
   readonly plan: string;
   readonly price: string;

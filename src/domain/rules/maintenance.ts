@@ -1,5 +1,6 @@
 /** Starts and ends maintenance windows. */
-import { newId } from '../../kernel/ids.ts';
+import { fail } from '../../kernel/fail.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
 import { requireLine } from '../../kernel/operator-error.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Operation } from '../../spec/operations.ts';
@@ -50,16 +51,27 @@ export async function startMaintenance(service: Deps, wanted: NewWindow): Promis
 
 /** Ends all open windows and returns their number. */
 export async function endMaintenance(service: Deps): Promise<number> {
+  return (await endOpen(service, null)).length;
+}
+
+/** Ends one window. Fails with `not_found` if none with this id is open. */
+export async function endMaintenanceWindow(service: Deps, shownId: string): Promise<WindowRow> {
+  const id = parseId('maintenanceWindow', shownId);
+  const [ended] = id === undefined ? [] : await endOpen(service, id);
+  return ended ?? fail('not_found', {}, 'No open maintenance window has this id.');
+}
+
+async function endOpen(service: Deps, id: string | null): Promise<WindowRow[]> {
   return await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     await incrementRulesVersion(tx);
     await closeExpiredWindows(tx, now);
-    const ended = await endWindows(tx, now);
+    const ended = await endWindows(tx, now, id);
     for (const { operation } of ended) {
       const entry = { actor: systemActor(now), action: 'maintenance.end', resource: operation } as const;
       await recordAudit(tx, entry, now);
     }
-    return ended.length;
+    return ended;
   });
 }
 

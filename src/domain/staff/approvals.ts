@@ -4,7 +4,6 @@
  */
 import { Failure, fail } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
-import { parseUnits } from '../../kernel/money.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { formatRfc3339, HOUR_MS } from '../../kernel/time.ts';
@@ -13,30 +12,20 @@ import { type ApprovalState, STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { findStaffIdentity } from '../../store/staff/access.ts';
 import {
   completeApproval,
-  countActiveOwners,
   countOpenApprovals,
   decideApproval,
   findApproval,
   insertApproval,
-  listApprovalRules,
   listApprovals as listRows,
   type NamedApprovalRow,
   useApproval,
 } from '../../store/staff/approvals.ts';
 import type { Service } from '../context.ts';
 import type { StaffAct, StaffActor } from './context.ts';
+import { mustWait, type WaitingAct } from './must-wait.ts';
 import { refuseRole } from './perform.ts';
 
 type Deps = Pick<Service, 'db' | 'clock' | 'log'>;
-
-/** With a rule in force, these wait as well. Otherwise one person could end it, or invite an accomplice. */
-const GUARDED: readonly StaffOperation[] = [
-  'approval_rules.set',
-  'approval_rules.remove',
-  'staff.invite',
-  'staff.set_role',
-  'staff.disable',
-];
 
 /** Their answer is for the person who asked, who performs them once after the approval, with equal input. */
 const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
@@ -47,13 +36,6 @@ const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
   'hosts.invite',
   'staff.invite',
 ];
-
-/** A rule of the one also applies to the other: both give money to a customer. */
-const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
-  'coupons.create': 'customers.credit',
-  'abuse_reports.suspend': 'servers.freeze',
-  'abuse_reports.block_mail': 'servers.set_mail',
-};
 
 export interface ApprovalView {
   readonly object: 'approval';
@@ -89,11 +71,12 @@ export async function holdForApproval(
   input: Pick<ApprovedAct, 'body'> & {
     /** With the id of the target in place of another name. Null: there is no such resource. */
     readonly params: ApprovedAct['params'] | null;
-    /** US dollars as text, if the act has any. */
-    readonly amount: unknown;
-  },
+  } & Pick<WaitingAct, 'amount' | 'entryId'>,
 ): Promise<ApprovalView | null> {
-  if (!(await mustWait(service.db, act.operation, input.amount))) return null;
+  const { amount, entryId } = input;
+  const { operation: asked, target: about } = act;
+  const waiting = { operation: asked, target: about, staffId: actor.staffId, amount, entryId };
+  if (!(await mustWait(service.db, { ...waiting, now: service.clock.now() }))) return null;
   const { params } = input;
   if (params === null) fail('not_found', {}, 'There is no such resource.');
   if (PERFORMED_BY_REQUESTER.includes(act.operation)) {
@@ -119,19 +102,6 @@ export async function holdForApproval(
     expires_at: new Date(now.getTime() + STAFF_LIMITS.approvalHours * HOUR_MS),
   });
   return await readApproval(service, formatId('approval', id));
-}
-
-async function mustWait(db: Sql, operation: StaffOperation, amount: unknown): Promise<boolean> {
-  const rules = await listApprovalRules(db);
-  if (rules.length === 0) return false;
-  const ruleOf = (name: StaffOperation | undefined) => rules.find((row) => row.operation === name);
-  const rule = ruleOf(operation) ?? ruleOf(SAME_RULE[operation]);
-  if (rule) {
-    const cents = parseUnits(String(amount), 2);
-    return rule.over_cents === null || cents === undefined || cents > rule.over_cents;
-  }
-  // A single owner has no one to ask.
-  return GUARDED.includes(operation) && (await countActiveOwners(db)) > 1;
 }
 
 /** Newest first, and whether there are more. */

@@ -28,7 +28,7 @@ export async function performAct<Result>(
   act: StaffAct,
   verb: () => Promise<Result>,
   /** Returns what to answer if the act must wait for another person. */
-  hold?: () => Promise<Result | null>,
+  hold?: (entryId: string) => Promise<Result | null>,
 ): Promise<Result> {
   const { changes, needsReason } = STAFF_OPERATIONS[act.operation];
   if (!mayPerform(actor.role, act.operation)) {
@@ -39,7 +39,8 @@ export async function performAct<Result>(
   if (needsReason) requireReason(act.reason);
   const entry = logEntry(service, actor, act, 'started');
   if (!(await insertStaffLog(service.db, entry))) refuseRepeated();
-  const held = hold && (await complete(service, entry.id, () => translate(hold), 'requested'));
+  const held =
+    hold && (await complete(service, entry.id, () => translate(() => hold(entry.id)), 'requested'));
   return held ?? (await complete(service, entry.id, () => translate(verb)));
 }
 

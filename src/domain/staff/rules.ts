@@ -18,9 +18,19 @@ export async function listWindowObjects(service: Pick<Service, 'db' | 'clock'>):
   return (await listMaintenance(service)).map(toWindowObject);
 }
 
+/** Fails with `not_found`. */
+export async function readWindowObject(
+  service: Pick<Service, 'db' | 'clock'>,
+  shownId: string,
+): Promise<WindowObject> {
+  const window = (await listWindowObjects(service)).find(({ id }) => id === shownId);
+  return window ?? fail('not_found', {}, 'No open maintenance window has this id.');
+}
+
 export function toWindowObject(row: WindowRow) {
   return {
     object: 'maintenance_window' as const,
+    id: formatId('maintenanceWindow', row.id),
     /** Null: every operation. */
     operation: row.operation,
     message: row.reason,

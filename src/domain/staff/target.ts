@@ -42,6 +42,7 @@ export type TargetKind =
   | 'mailing'
   | 'legalOrder'
   | 'policy'
+  | 'maintenanceWindow'
   | 'switch';
 
 type Deps = Pick<Service, 'db'>;
@@ -68,6 +69,8 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   mailing: async (_service, name) => (parseId('mailing', name) ? name : fail('not_found')),
   legalOrder: async (_service, name) => (parseId('legalOrder', name) ? name : fail('not_found')),
   policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
+  maintenanceWindow: async (_service, name) =>
+    parseId('maintenanceWindow', name) ? name : fail('not_found'),
   switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };
 

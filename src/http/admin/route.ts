@@ -43,6 +43,12 @@ export interface AdminCall<Query = unknown, Body = unknown, Params extends objec
   readonly body: Body;
 }
 
+/** An act that may have to wait for a second person. */
+type HeldCall<Body = unknown, Params extends object = object> = Pick<
+  AdminCall<unknown, Body, Params>,
+  'service' | 'actor' | 'params' | 'body'
+>;
+
 interface RouteDefinition {
   readonly id: StaffOperation;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -59,9 +65,9 @@ export interface AdminRoute extends RouteDefinition {
   /** Of the body as JSON, if it may be larger than others. */
   readonly bodyMaxBytes?: number;
   /** Refuses input that must not be stored while the act waits for a second person. */
-  readonly checkHeld?: (call: Pick<AdminCall, 'service' | 'params' | 'body'>) => void;
+  readonly checkHeld?: (call: HeldCall) => Promise<void> | void;
   /** The US dollars that a rule of approval compares, as text. Default: the field `amount_usd`. */
-  readonly heldAmount?: (body: unknown) => string;
+  readonly heldAmount?: (call: HeldCall) => Promise<string> | string;
   /** Fields of the body that the staff log leaves out, such as IP addresses, secrets, and texts. */
   readonly unlogged?: readonly string[];
   readonly run: (call: AdminCall) => Promise<object | undefined>;
@@ -87,10 +93,8 @@ export function adminRoute<
     readonly query?: Query;
     readonly body?: Body;
     readonly bodyMaxBytes?: number;
-    readonly checkHeld?: (
-      call: Pick<AdminCall<unknown, Read<Body>, PathParams<Path>>, 'service' | 'params' | 'body'>,
-    ) => void;
-    readonly heldAmount?: (body: Read<Body>) => string;
+    readonly checkHeld?: (call: HeldCall<Read<Body>, PathParams<Path>>) => Promise<void> | void;
+    readonly heldAmount?: (call: HeldCall<Read<Body>, PathParams<Path>>) => Promise<string> | string;
     readonly unlogged?: readonly (keyof Read<Body> & string)[];
     readonly run: (call: AdminCall<Read<Query>, Read<Body>, PathParams<Path>>) => Promise<object | undefined>;
   },

@@ -70,6 +70,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   mailings: 'mailing',
   'legal-orders': 'legalOrder',
   policies: 'policy',
+  maintenance: 'maintenanceWindow',
   switches: 'switch',
 };
 
@@ -121,13 +122,14 @@ export async function runAdmin(
     check();
     return await route.run({ service, hosts, carryOut, actor, params, query, body: sent });
   };
-  const hold = async () => {
+  const hold = async (entryId: string) => {
     check();
-    route.checkHeld?.({ service, params, body: sent });
+    const call = { service, actor, params, body: sent };
+    await route.checkHeld?.(call);
     const body: Readonly<Record<string, unknown>> = { ...sent };
-    const amount = route.heldAmount?.(body) ?? body.amount_usd;
+    const amount = async () => (route.heldAmount ? await route.heldAmount(call) : body.amount_usd);
     const named = namesTarget(route) ? nameForGood(params, act.target) : params;
-    return await holdForApproval(service, actor, act, { params: named, body, amount });
+    return await holdForApproval(service, actor, act, { params: named, body, amount, entryId });
   };
   const perform = () => performAct<object | undefined>(service, actor, act, run, hold);
   return await ('code' in sent ? runWithCode(edge, actor.staffId, perform) : perform());

@@ -78,12 +78,12 @@ export async function closeExpiredWindows(tx: Sql, now: Date): Promise<void> {
   ]);
 }
 
-/** Ends all open windows and returns them. */
-export async function endWindows(tx: Sql, now: Date): Promise<WindowRow[]> {
+/** Ends the open window, or all of them, and returns what it ended. */
+export async function endWindows(tx: Sql, now: Date, id: string | null): Promise<WindowRow[]> {
   return await tx.rows<WindowRow>(
-    `update maintenance_windows set ended_at = $1 where ended_at is null
+    `update maintenance_windows set ended_at = $1 where ended_at is null and ($2::uuid is null or id = $2)
      returning id, operation, starts_at, ends_at, reason`,
-    [now],
+    [now, id],
   );
 }
 

@@ -66,6 +66,35 @@ export async function completeStaffLog(
   );
 }
 
+/** An act that gave money: the amount, and how often it can be used. */
+export interface GivenRow {
+  readonly target: string | null;
+  readonly amount: string | null;
+  readonly uses: string | null;
+}
+
+/**
+ * The acts of a person that gave money, may have, or are about to. Those that a second person approved are
+ * left out.
+ */
+export async function listGiven(
+  tx: Sql,
+  query: {
+    readonly staffId: string;
+    readonly operations: readonly string[];
+    /** Ids begin with the time. */
+    readonly sinceId: string;
+    readonly exceptId: string;
+  },
+): Promise<GivenRow[]> {
+  return await tx.rows<GivenRow>(
+    `select target, details->>'amount_usd' as amount, details->>'max_uses' as uses from staff_log
+      where staff_id = $staffId and id >= $sinceId and id <> $exceptId and operation = any($operations)
+        and (result in ('started', 'ok') or fault = 'internal') and details->>'approved_by' is null`,
+    query,
+  );
+}
+
 /** Omitted fields match everything. */
 export interface StaffLogFilter {
   readonly staffId?: string;

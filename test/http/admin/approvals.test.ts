@@ -134,6 +134,33 @@ describe('approval by a second person', () => {
     assert.equal(right.status, 429, JSON.stringify(right.body));
   });
 
+  it('adds up what a person credited to a customer in 24 hours', async () => {
+    customer = (await world.customer()).email ?? '';
+    assert.equal((await credit(ben, '30.00')).status, 201);
+    const { body: held } = await credit(ben, '20.01');
+    assert.equal(held.state, 'open', JSON.stringify(held));
+    assert.equal((await credit(ben, '20.00')).status, 201);
+    assert.equal((await credit(ben, '0.01')).status, 202);
+    assert.equal((await credit(ann, '50.00')).status, 201);
+    const coupon = { coupon_code: 'MORE', amount_usd: '0.01', max_uses: 1, reason: 'an outage' };
+    assert.equal((await world.api(ben.token, 'POST', '/coupons', coupon)).status, 202);
+    await world.advance(DAY_MS / SECOND_MS + 1);
+    assert.equal((await world.api(ben.token, 'POST', '/coupons', coupon)).status, 201);
+    assert.equal((await credit(ben, '50.00')).status, 202);
+    assert.equal((await credit(ben, '49.99')).status, 201);
+  });
+
+  it('does not add what a second person approved', async () => {
+    const { email } = await world.customer();
+    await world.advance(DAY_MS / SECOND_MS + 1);
+    customer = email ?? '';
+    const { body: held } = await credit(ben, '51.00');
+    const code = await world.code(ann);
+    const done = await world.api(ann.token, 'POST', `/approvals/${held.id}/approve`, { code });
+    assert.equal(done.body.state, 'done', JSON.stringify(done.body));
+    assert.equal((await credit(ben, '50.00')).status, 201);
+  });
+
   it('names a bad rule', async () => {
     for (const rule of [
       { operation: 'approvals.approve' },

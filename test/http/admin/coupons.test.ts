@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { DAY_MS, SECOND_MS } from '../../../src/kernel/time.ts';
 import { PanelClient, type PanelResponse, textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
@@ -165,6 +166,8 @@ describe('coupons', () => {
     const owner = await world.person('owner');
     await world.api(owner.token, 'POST', '/approval_rules', { operation: 'coupons.create', over_usd: '50' });
     const order = { amount_usd: '5.00', max_uses: 11, reason: 'a larger sale', coupon_code: 'LARGE' };
+    // Those of the last 24 hours count as well.
+    await world.advance(DAY_MS / SECOND_MS + 1);
     await create('SMALL', { amount_usd: '5.00', max_uses: 10 });
     const invalid = { ...order, expires: 'soon' };
     assert.equal((await world.api(finance.token, 'POST', '/coupons', invalid)).status, 400);

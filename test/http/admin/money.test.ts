@@ -109,6 +109,11 @@ describe('money that needs a second person', () => {
     const customer = await world.customer(40);
     await setSwitch(world.opened.service, 'topup-credit', false);
     const path = `/topups/${await topUp(world, customer, 60, 'ETH')}`;
+    const mistyped = { to: TO.slice(0, -1), reason: 'asked' };
+    const refused = await world.api(finance.token, 'POST', `${path}/refund`, mistyped);
+    assert.equal(refused.status, 400, JSON.stringify(refused.body));
+    const waiting = await world.api(owner.token, 'GET', '/approvals?state=open');
+    assert.deepEqual(waiting.body.data, []);
     const held = await world.api(finance.token, 'POST', `${path}/refund`, { to: TO, reason: 'asked' });
     assert.equal(held.status, 202, JSON.stringify(held.body));
     assert.deepEqual((await world.api(owner.token, 'GET', path)).body.refunds, []);

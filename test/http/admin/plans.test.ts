@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setApprovalRule } from '../../../src/domain/staff/approval-rules.ts';
 import { measureFigures } from '../../../src/domain/staff/figures.ts';
 import { textOf } from '../../support/panel-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
@@ -114,5 +115,18 @@ describe('plans and prices in the console', () => {
     const done = await world.api(owner.token, 'POST', `/approvals/${held.body.id}/approve`, { code });
     assert.equal(done.body.state, 'done', JSON.stringify(done.body));
     assert.equal((await plan()).price_usd, 13);
+  });
+
+  it('compares the difference for all servers of the plan with the amount of a rule', async () => {
+    const { servers } = await plan();
+    assert.ok(servers > 1, String(servers));
+    const rule = { operation: 'plans.set_price', over_usd: (servers * 0.5).toFixed(2) };
+    await setApprovalRule(world.opened.service, rule);
+    const price = (to: string, was: string) =>
+      world.api(finance.token, 'POST', '/plans/s1/set_price', { price_usd: to, was_usd: was, reason: 'x' });
+    assert.equal((await price('12.49', '13.00')).status, 202);
+    assert.equal((await price('13.51', '13.00')).status, 202);
+    const done = await price('12.50', '13.00');
+    assert.equal(done.status, 200, JSON.stringify(done.body));
   });
 });

@@ -29,7 +29,7 @@ describe('maintenance, policies, and switches in the console', () => {
     const started = await fill(technician.browser, '/maintenance', 'maintenance.start', {
       ...{ operation: 'images.list', minutes: '30', message: 'New disks.', ...REASON },
     });
-    assert.equal(started.location, '/maintenance?done=saved', textOf(started.text));
+    assert.match(started.location ?? '', /^\/maintenance\/mwn_\w+\?done=saved$/, textOf(started.text));
     assert.match(textOf((await technician.browser.get('/maintenance')).text), /images\.list/);
     const refused = await customer.get('/images');
     assert.equal(refused.status, 503);
@@ -37,6 +37,17 @@ describe('maintenance, policies, and switches in the console', () => {
     const every = await world.api(technician.token, 'POST', '/maintenance', { minutes: 5, ...REASON });
     assert.deepEqual([every.status, every.body.operation, every.body.message], [201, null, null]);
     assert.equal((await list('/maintenance')).length, 2);
+    const page = `/maintenance/${every.body.id}`;
+    assert.match(textOf((await technician.browser.get(page)).text), /every operation/);
+    const one = await fill(technician.browser, page, 'maintenance.end_one', REASON);
+    assert.equal(one.location, '/maintenance?done=saved', textOf(one.text));
+    const left = (await list('/maintenance')).map(({ operation }) => operation);
+    assert.deepEqual(left, ['images.list']);
+    const again = await world.api(technician.token, 'POST', `${page}/end`, REASON);
+    assert.equal(again.status, 404, JSON.stringify(again.body));
+    const [entry] = await list(`/staff_log?target=${every.body.id}`);
+    assert.equal(entry?.operation, 'maintenance.end_one');
+    await world.api(technician.token, 'POST', '/maintenance', { minutes: 5, ...REASON });
     const ended = await fill(technician.browser, '/maintenance', 'maintenance.end', REASON);
     assert.equal(ended.location, '/maintenance?done=saved', textOf(ended.text));
     assert.deepEqual(await list('/maintenance'), []);

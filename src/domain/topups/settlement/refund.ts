@@ -57,6 +57,46 @@ export async function refundTopup(
   return refunded;
 }
 
+/**
+ * Refuses an order that could not be recorded, before a second person sees it. Changes nothing. Fails like
+ * `refundTopup`.
+ */
+export async function checkRefund(
+  { db }: Pick<Service, 'db'>,
+  { id, coin }: Pick<TopupRow, 'id' | 'coin'>,
+  order: RefundOrder,
+): Promise<void> {
+  const unsent = (await listRefunds(db, id)).find(({ address, txid }) => address !== null && txid === null);
+  if (unsent) return void toSent(unsent, order);
+  const withheld = await requireAgreed(db, id);
+  if (withheld.length === 0) fail('not_found', {}, 'No payment of this top-up is withheld.');
+  await toApproved(db, coin, order);
+}
+
+/** The withheld payments in a block. Throws an OperatorError if the second node lacks one. */
+async function requireAgreed(tx: Sql, topupId: string) {
+  const withheld = (await listDeposits(tx, topupId)).filter(
+    (deposit) => deposit.held && isInBlock(deposit.state),
+  );
+  if (withheld.some(({ agreed }) => !agreed)) {
+    throw new OperatorError(
+      'the second node does not have the withheld payment: refund it after both nodes have it',
+    );
+  }
+  return withheld;
+}
+
+async function toApproved(tx: Sql, coin: CoinCode, { to, approvedBy, txid, note }: RefundOrder) {
+  if (to === undefined) throw new OperatorError('--to is required: the address that the customer named');
+  if (approvedBy === undefined) throw new OperatorError('--approved-by is required: who approved the refund');
+  return {
+    address: await requireRefundAddress(tx, coin, to.trim()),
+    approved_by: requireApprover(approvedBy),
+    txid: txid === undefined ? null : requireTxid(txid),
+    note: note === undefined ? null : requireLine('note', note),
+  };
+}
+
 interface RefundContext {
   readonly actor: Actor;
   readonly topup: TopupRow;
@@ -70,14 +110,7 @@ async function approveRefund(
 ): Promise<RefundedTopup> {
   const { topup } = by;
   const now = service.clock.now();
-  const withheld = (await listDeposits(tx, topup.id)).filter(
-    (deposit) => deposit.held && isInBlock(deposit.state),
-  );
-  if (withheld.some(({ agreed }) => !agreed)) {
-    throw new OperatorError(
-      'the second node does not have the withheld payment: refund it after both nodes have it',
-    );
-  }
+  await requireAgreed(tx, topup.id);
   const resolved = await resolveWithheld(tx, service, by, {
     // A payment that left the chain must not be refunded.
     selects: (deposit) => deposit.held && isInBlock(deposit.state),
@@ -85,16 +118,7 @@ async function approveRefund(
     audit: 'topup.refund',
     now,
   });
-  const { to, approvedBy } = order;
-  if (to === undefined) throw new OperatorError('--to is required: the address that the customer named');
-  if (approvedBy === undefined) throw new OperatorError('--approved-by is required: who approved the refund');
-  const refund = {
-    keys: resolved.resolvedKeys,
-    address: await requireRefundAddress(tx, topup.coin, to.trim()),
-    approved_by: requireApprover(approvedBy),
-    txid: order.txid === undefined ? null : requireTxid(order.txid),
-    note: order.note === undefined ? null : requireLine('note', order.note),
-  };
+  const refund = { keys: resolved.resolvedKeys, ...(await toApproved(tx, topup.coin, order)) };
   await saveRefund(tx, topup.id, refund);
   return { ...resolved, refund };
 }
@@ -105,7 +129,15 @@ async function completeRefund(
   { actor, topup }: RefundContext,
   { unsent, order }: { readonly unsent: RefundRow; readonly order: RefundOrder },
 ): Promise<RefundedTopup> {
-  const { to, approvedBy, txid, note } = order;
+  const sent = toSent(unsent, order);
+  await saveRefund(tx, topup.id, sent);
+  const entry = { actor, resource: formatId('topup', topup.id), customerId: topup.customer_id };
+  await recordAudit(tx, { ...entry, action: 'topup.refund' }, service.clock.now());
+  return { ...topup, resolvedUnits: BigInt(sent.units), resolvedKeys: sent.keys, refund: sent };
+}
+
+/** The approved refund with its transaction. */
+function toSent(unsent: RefundRow, { to, approvedBy, txid, note }: RefundOrder) {
   if (to !== undefined && to.trim() !== unsent.address) throw refundMismatch('to another address');
   if (approvedBy !== undefined && requireApprover(approvedBy) !== unsent.approved_by) {
     throw refundMismatch('by someone else');
@@ -118,15 +150,11 @@ async function completeRefund(
       'this refund is already approved: pass --txid with the transaction once the coins are sent',
     );
   }
-  const sent = {
+  return {
     ...unsent,
     txid: requireTxid(txid),
     note: unsent.note ?? (note === undefined ? null : requireLine('note', note)),
   };
-  await saveRefund(tx, topup.id, sent);
-  const entry = { actor, resource: formatId('topup', topup.id), customerId: topup.customer_id };
-  await recordAudit(tx, { ...entry, action: 'topup.refund' }, service.clock.now());
-  return { ...topup, resolvedUnits: BigInt(sent.units), resolvedKeys: sent.keys, refund: sent };
 }
 
 function refundMismatch(how: string): OperatorError {

@@ -9,20 +9,28 @@ const logOf = (id: string): readonly [string, string] => [
   `${CONSOLE_PATHS.log}?target=${encodeURIComponent(id)}`,
 ];
 
+const WINDOWS = { path: CONSOLE_PATHS.maintenance };
+
+const REFUSES: Shown<WindowObject> = {
+  name: 'Refuses',
+  value: ({ operation }) => operation ?? 'every operation',
+};
+
+const WINDOW_FACTS: readonly Shown<WindowObject>[] = [
+  { name: 'From', value: (row) => row.starts_at, as: 'time' },
+  { name: 'Until', value: (row) => row.ends_at, as: 'time' },
+  { name: 'Message', value: ({ message }) => message },
+];
+
 export const MAINTENANCE_ROOM: Room<WindowObject> = {
   section: 'maintenance',
-  path: CONSOLE_PATHS.maintenance,
+  ...WINDOWS,
   title: 'Maintenance windows',
   many: 'open windows',
   intro: 'A window refuses requests until its time is up. Announce planned work under Incidents.',
   list: 'maintenance.list',
   links: [['Incidents', CONSOLE_PATHS.incidents]],
-  columns: [
-    { name: 'Refuses', value: ({ operation }) => operation ?? 'every operation' },
-    { name: 'From', value: (row) => row.starts_at, as: 'time' },
-    { name: 'Until', value: (row) => row.ends_at, as: 'time' },
-    { name: 'Message', value: ({ message }) => message },
-  ],
+  columns: [{ ...REFUSES, link: ({ id }) => roomItemPath(WINDOWS, id) }, ...WINDOW_FACTS],
   creates: [
     {
       operation: 'maintenance.start',
@@ -31,8 +39,29 @@ export const MAINTENANCE_ROOM: Room<WindowObject> = {
       isDangerous: true,
       text: 'Starts now, in every process. Servers keep running, and payments are credited.',
     },
-    { operation: 'maintenance.end', title: 'End all windows', button: 'End all windows' },
+    {
+      operation: 'maintenance.end',
+      title: 'End all windows',
+      button: 'End all windows',
+      to: () => CONSOLE_PATHS.maintenance,
+    },
   ],
+  item: {
+    get: 'maintenance.get',
+    id: ({ id }) => id,
+    title: ({ operation }) => operation ?? 'Every operation',
+    details: [{ name: 'Window', value: ({ id }) => id, as: 'code' }, REFUSES, ...WINDOW_FACTS],
+    links: ({ id }) => [logOf(id)],
+    acts: [
+      {
+        operation: 'maintenance.end_one',
+        title: 'End the window',
+        button: 'End window',
+        text: 'Ends now, in every process. Other windows stay open.',
+        to: () => CONSOLE_PATHS.maintenance,
+      },
+    ],
+  },
 };
 
 const POLICIES = { path: CONSOLE_PATHS.policies };

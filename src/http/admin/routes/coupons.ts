@@ -79,7 +79,7 @@ export const COUPON_ROUTES: readonly AdminRoute[] = [
     status: 201,
     body: COUPON,
     checkHeld: ({ service, body }) => checkCoupon(service, body),
-    heldAmount: couponCost,
+    heldAmount: ({ body }) => couponCost(body),
     unlogged: ['coupon_code'],
     run: async ({ service, body }) => await createCoupon(service, body),
   }),

@@ -3,6 +3,7 @@ import { announcePrice, cancelPrice } from '../../../domain/billing/prices.ts';
 import {
   listPlanObjects,
   listRegionObjects,
+  priceDifference,
   readPlanObject,
   readRegionObject,
   setPlanPrice,
@@ -53,6 +54,7 @@ export const PLAN_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
+    heldAmount: ({ service, params, body }) => priceDifference(service, params.id, body.price_usd),
     run: async ({ service, params, body }) => {
       await setPlanPrice(service, { plan: params.id, price: body.price_usd, was: body.was_usd });
       return await readPlanObject(service, params.id);

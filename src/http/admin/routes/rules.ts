@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import {
   endMaintenance,
+  endMaintenanceWindow,
   MAINTENANCE_MINUTES_MAX,
   startMaintenance,
 } from '../../../domain/rules/maintenance.ts';
@@ -13,6 +14,7 @@ import {
   listWindowObjects,
   readPolicyObject,
   readSwitchObject,
+  readWindowObject,
   toWindowObject,
 } from '../../../domain/staff/rules.ts';
 import { OPERATOR_TEXT } from '../../../kernel/operator-error.ts';
@@ -31,6 +33,12 @@ const WINDOW_ROUTES: readonly AdminRoute[] = [
     run: async ({ service }) => listOf(await listWindowObjects(service), false),
   }),
   adminRoute({
+    id: 'maintenance.get',
+    method: 'GET',
+    path: '/maintenance/{id}',
+    run: ({ service, params }) => readWindowObject(service, params.id),
+  }),
+  adminRoute({
     id: 'maintenance.start',
     method: 'POST',
     path: '/maintenance',
@@ -45,6 +53,12 @@ const WINDOW_ROUTES: readonly AdminRoute[] = [
     ),
     run: async ({ service, body: { operation = null, minutes, message = null } }) =>
       toWindowObject(await startMaintenance(service, { operation, minutes, reason: message })),
+  }),
+  adminRoute({
+    id: 'maintenance.end_one',
+    method: 'POST',
+    path: '/maintenance/{id}/end',
+    run: async ({ service, params }) => toWindowObject(await endMaintenanceWindow(service, params.id)),
   }),
   adminRoute({
     id: 'maintenance.end',

@@ -9,7 +9,7 @@ import {
   listTopupsForOperator,
   type TopupQuery,
 } from '../../../domain/topups/operator.ts';
-import { refundTopup } from '../../../domain/topups/settlement/refund.ts';
+import { checkRefund, refundTopup } from '../../../domain/topups/settlement/refund.ts';
 import { releaseTopup } from '../../../domain/topups/settlement/withheld.ts';
 import { COIN_CODES } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
@@ -117,6 +117,15 @@ export const TOPUP_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
+    checkHeld: async ({
+      service,
+      actor,
+      params,
+      body: { approved_by: approvedBy = shortName(actor), ...order },
+    }) => {
+      const { topup } = await findTopupForOperator(service, params.id);
+      await checkRefund(service, topup, { ...order, approvedBy });
+    },
     run: async ({
       service,
       actor,
@@ -133,6 +142,10 @@ export const TOPUP_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/topups/{id}/mark_refunded',
     body: Type.Object({ txid: Type.String(TXID), note: NOTE }, CLOSED),
+    checkHeld: async ({ service, params, body }) => {
+      const { topup } = await findTopupForOperator(service, params.id);
+      await checkRefund(service, topup, body);
+    },
     run: async ({ service, params, body }) => {
       const { topup } = await findTopupForOperator(service, params.id);
       await refundTopup(service, systemActor(service.clock.now()), topup.id, body);
