@@ -49,7 +49,7 @@ test('maintenance starts at once, is listed, and ends on command or when its tim
   assert.equal(versions, 2n);
   assert.deepEqual(audited, ['maintenance.start', 'maintenance.start']);
   const listed = await ok('maintenance', 'list');
-  assert.match(listed, /every operation .* new storage\nmwn_\w+ +servers\.create/);
+  assert.match(listed, /every operation .* new storage\n+mwn_\w+ +servers\.create/);
   assert.match(
     await fails(1, 'maintenance', 'end'),
     /2 windows .*--all: mwn_\w+ \(every operation\), mwn_\w+ \(servers\.create\)/,

@@ -125,8 +125,8 @@ export async function changeAbuseReport(
 }
 
 /**
- * A form sends the current deadline, too. The customer knows theirs, so it only moves to a later time, and the
- * ticket shows it. An answered report waits for another answer until then.
+ * A form sends the current deadline, too. The customer knows theirs, so it only moves to a later time, and
+ * the ticket shows it. An answered report waits for another answer until then.
  */
 async function changedDeadline(
   tx: Sql,
