@@ -49,17 +49,26 @@ function unfilter(raw: Buffer, rowBytes: number, height: number, channels: numbe
       const left = x < channels ? 0 : (out[y * rowBytes + x - channels] ?? 0);
       const above = y === 0 ? 0 : (out[(y - 1) * rowBytes + x] ?? 0);
       const corner = x < channels || y === 0 ? 0 : (out[(y - 1) * rowBytes + x - channels] ?? 0);
-      const predicted = [0, left, above, (left + above) >> 1, paeth(left, above, corner)][filter] ?? 0;
+      const predicted = predict(filter, left, above, corner);
       out[y * rowBytes + x] = (raw[y * (rowBytes + 1) + 1 + x] ?? 0) + predicted;
     }
   }
   return out;
 }
 
+/** Runs for each byte of an image, so it creates no array. */
+function predict(filter: number, left: number, above: number, corner: number): number {
+  if (filter === 1) return left;
+  if (filter === 2) return above;
+  if (filter === 3) return (left + above) >> 1;
+  return filter === 4 ? paeth(left, above, corner) : 0;
+}
+
 function paeth(left: number, above: number, corner: number): number {
   const guess = left + above - corner;
-  const [byLeft, byAbove, byCorner] = [left, above, corner].map((value) => Math.abs(guess - value));
-  if (byLeft === undefined || byAbove === undefined || byCorner === undefined) return 0;
+  const byLeft = Math.abs(guess - left);
+  const byAbove = Math.abs(guess - above);
+  const byCorner = Math.abs(guess - corner);
   if (byLeft <= byAbove && byLeft <= byCorner) return left;
   return byAbove <= byCorner ? above : corner;
 }

@@ -44,8 +44,8 @@ async function receive(
   { recipient, sender }: Envelope,
 ): Promise<MailAnswer> {
   try {
-    const bytes = await readInput();
     const { service, mailParser } = await resources.service();
+    const bytes = await readInput();
     if (!service.settings.ticketMail || !mailParser)
       throw new OperatorError('SKERRY_TICKET_ADDRESS is unset');
     if (readRecipient(service, recipient) === undefined) {
