@@ -43,6 +43,17 @@ const addPasskey = async ({ world, session }: Clicker): Promise<void> => {
 };
 
 export const ACCOUNT_CLICKS: readonly Click[] = [
+  { form: ['/account', 'news'], once: 'customer.set_news', button: 'news' },
+  {
+    form: ['/announcements', 'dismiss'],
+    once: null,
+    prepare: async ({ world }) => {
+      const { service } = world.opened;
+      const until = new Date(service.clock.now().getTime() + DAY_MS);
+      const text = { title: 'New disks', text: 'Faster.', level: 'info', audience: 'customers' } as const;
+      await createAnnouncement(service, { ...text, until });
+    },
+  },
   { form: ['/account', 'openpgp'], once: 'customer.set_openpgp_key', who: 'fresh', fields: openPgpKey },
   {
     form: ['/account', 'no_openpgp'],
@@ -218,7 +229,6 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     at: ({ links }) => links.reset,
     fields: { password: 'quite another password', password_confirm: 'quite another password' },
   },
-  { form: ['/account', 'news'], once: 'customer.set_news', button: 'news' },
   {
     form: ['/news/off', 'off'],
     once: 'customer.set_news',
@@ -226,16 +236,6 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     at: ({ links }) => links.newsOff,
     prepare: async ({ world, session }) => {
       await world.opened.db.run('update customers set news_off_at = null where email = $1', [session.email]);
-    },
-  },
-  {
-    form: ['/announcements', 'dismiss'],
-    once: null,
-    prepare: async ({ world }) => {
-      const { service } = world.opened;
-      const until = new Date(service.clock.now().getTime() + DAY_MS);
-      const text = { title: 'New disks', text: 'Faster.', level: 'info', audience: 'customers' } as const;
-      await createAnnouncement(service, { ...text, until });
     },
   },
   { form: ['/signout', 'sign_out'], once: 'customer.sign_out', who: 'fresh' },
