@@ -234,8 +234,8 @@ export const SIGN_IN_CLICKS: readonly Click[] = [
     once: 'customer.set_news',
     who: 'stranger',
     at: ({ links }) => links.newsOff,
-    prepare: async ({ world, session }) => {
-      await world.opened.db.run('update customers set news_off_at = null where email = $1', [session.email]);
+    prepare: async ({ world }) => {
+      await world.opened.db.run('update customers set news_off_at = null');
     },
   },
   { form: ['/signout', 'sign_out'], once: 'customer.sign_out', who: 'fresh' },
