@@ -23,7 +23,7 @@ export function endAssignments(condition: string, now: string): string {
              set released_at = ${now},
                  expires_at = least(${now} + interval '${LIMITS.addressHistoryDays} days',
                    (select greatest(c.deleted_at + interval '${LIMITS.auditRetentionDays} days', ${now})
-                      from customers c where c.id = a.customer_id))
+                      from customers c where c.id = a.customer_id and c.deleted_at is not null))
            where released_at is null
              and address in (select addr::cidr from ipv4_addresses where ${condition}
                              union all select prefix from ipv6_prefixes where ${condition})`;

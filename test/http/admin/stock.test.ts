@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { HOUR_MS } from '../../../src/kernel/time.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
 import { textOf } from '../../support/panel-client.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { fill, type Person, type StaffWorld, startStaffWorld } from './staff-world.ts';
@@ -62,6 +63,10 @@ describe('the stock of the host in the console', () => {
       return (body.history as Record<string, string | null>[]).map((row) => [row.server, row.server_name]);
     };
     assert.deepEqual([await at(had), await at(later)], [[[id, null]], []]);
+    const kept = await world.opened.db.row<{ days: number }>(
+      'select expires_at::date - released_at::date as days from address_assignments',
+    );
+    assert.deepEqual(kept, { days: LIMITS.addressHistoryDays });
     const page = await fill(owner.browser, '/addresses', 'lookup', { address, at: had });
     assert.match(textOf(page.text), new RegExp(`Who had it.*${id ?? '-'}.*${customer.email}`, 's'));
     const bad = await fill(owner.browser, '/addresses', 'lookup', { address, at: 'noon' });
