@@ -156,6 +156,12 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
     negativeBalanceDays: config.SKERRY_NEGATIVE_BALANCE_DAYS,
     shutdownDeadlineS: config.SKERRY_SHUTDOWN_DEADLINE_S,
     throttleMbps: config.SKERRY_THROTTLE_MBPS,
+    floods: {
+      packetsPerS: { in: config.SKERRY_FLOOD_IN_PPS, out: config.SKERRY_FLOOD_OUT_PPS },
+      samples: config.SKERRY_FLOOD_SAMPLES,
+      isAutomatic: config.SKERRY_FLOOD_BLACKHOLE,
+      blackholeMinutes: config.SKERRY_FLOOD_BLACKHOLE_MINUTES,
+    },
     mailingsPerMinute: config.SKERRY_MAILINGS_PER_MINUTE,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
     auditHeadsFile: join(config.SKERRY_DATA_DIR, 'audit-heads.log'),

@@ -66,6 +66,7 @@ export interface ServiceSettings {
   readonly shutdownDeadlineS: number;
   /** The bandwidth of a server that exceeded its plan's transfer. */
   readonly throttleMbps: number;
+  readonly floods: FloodSettings;
   /** The most mails of mailings per minute. */
   readonly mailingsPerMinute: number;
   /** For tests: webhooks may use loopback addresses. */
@@ -76,6 +77,16 @@ export interface ServiceSettings {
   readonly ticketMail?: TicketMailSettings;
   /** Limits per customer. */
   readonly quotas: Quotas;
+}
+
+export interface FloodSettings {
+  /** Packets per second that are a flood, to and from a server; 0: none are. */
+  readonly packetsPerS: { readonly in: number; readonly out: number };
+  /** In a row, until a flood is noticed. */
+  readonly samples: number;
+  /** Whether a noticed flood blackholes its address, and for how long at first. */
+  readonly isAutomatic: boolean;
+  readonly blackholeMinutes: number;
 }
 
 export interface TicketMailSettings {

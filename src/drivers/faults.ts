@@ -37,6 +37,7 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       console: true,
       sample: true,
       sampleMinutes: true,
+      samplePackets: true,
       attach: true,
       detach: true,
       grow: true,

@@ -5,6 +5,7 @@ import { parseRfc3339 } from '../kernel/time.ts';
 import { OPERATIONS, type Operation } from '../spec/operations.ts';
 import { ABUSE_LIMITS } from '../spec/staff/abuse.ts';
 import { COUPON_LIMITS } from '../spec/staff/coupons.ts';
+import { FLOOD_LIMITS } from '../spec/staff/floods.ts';
 
 /** Parses a whole number from 1 up to what a database integer holds. */
 export const parsePositiveInt = wholeNumber(1, 2_000_000_000);
@@ -23,6 +24,9 @@ export const parseAccountDays = wholeNumber(1, COUPON_LIMITS.accountDaysMax);
 
 /** Parses how long a customer has to answer a report of abuse. */
 export const parseDeadlineHours = wholeNumber(1, ABUSE_LIMITS.deadlineMaxHours);
+
+/** Parses how long packets are dropped. */
+export const parseBlackholeMinutes = wholeNumber(1, FLOOD_LIMITS.manualMaxMinutes);
 
 /** Parses memory or disk space, or 0 for none. */
 export const parseReserve = wholeNumber(0, 2_000_000_000);

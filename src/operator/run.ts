@@ -36,6 +36,7 @@ import { addPrices } from './money/prices.ts';
 import { addRecover } from './money/recover.ts';
 import { addTopups } from './money/topups.ts';
 import { addPolicy } from './policy.ts';
+import { addFloods } from './servers/floods.ts';
 import { addOperations } from './servers/operations.ts';
 import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
@@ -65,6 +66,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addAnnouncements,
   addMailings,
   addAbuse,
+  addFloods,
   addServers,
   addOperations,
   addDedicated,

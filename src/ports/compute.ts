@@ -10,7 +10,7 @@ import type { HostFacts } from './host-facts.ts';
 import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
 import type { IsoDrive, MachineSpec, VolumeSpec } from './machine-spec.ts';
 import type { MachineMoves } from './moves.ts';
-import type { Filter } from './network.ts';
+import type { AddressFamily, Filter, PacketSample } from './network.ts';
 
 export type { BaseImage, BaseImages, StoredDisk } from './base-images.ts';
 export type { IsoDrive, MachineImage, MachineSpec, VolumeSpec } from './machine-spec.ts';
@@ -91,6 +91,8 @@ export interface Traffic {
   readonly bitsPerS: number | null;
   /** Whether the machine may reach external mail servers (TCP port 25). */
   readonly mail: boolean;
+  /** Families whose packets are dropped on the host, in both directions; none by default. */
+  readonly blackholed?: readonly AddressFamily[];
 }
 
 /**
@@ -242,6 +244,11 @@ export interface ComputeDriver {
    * hosts that don't respond.
    */
   sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]>;
+  /**
+   * Returns how many packets pass per second since the previous call, a few seconds to a minute ago. Skips
+   * machines without one, absent machines, and hosts that don't respond.
+   */
+  samplePackets(ids: readonly string[]): Promise<PacketSample[]>;
   /** Ensures that the volume exists, is at least this large, and is attached only to this machine. */
   attach(machineId: string, volume: VolumeSpec): Promise<void>;
   /** Detaches the volume. Succeeds if it doesn't exist. */

@@ -28,3 +28,20 @@ export interface Filter {
   readonly defaultIn: 'accept' | 'drop';
   readonly defaultOut: 'accept' | 'drop';
 }
+
+export type AddressFamily = 4 | 6;
+
+/** Means over the last seconds. */
+export interface PacketRate {
+  readonly packetsPerS: number;
+  readonly bitsPerS: number;
+  /** Of these packets. */
+  readonly ipv6PacketsPerS: number;
+}
+
+/** Packets to and from a machine, from its side. Packets to a blackholed address do not reach it. */
+export interface PacketSample {
+  readonly id: string;
+  readonly in: PacketRate;
+  readonly out: PacketRate;
+}

@@ -81,6 +81,9 @@ export const ACTIONS = [
   'server.open_console',
   'server.allow_mail',
   'server.block_mail',
+  // Drops all packets of its addresses, until then.
+  'server.blackhole',
+  'server.unblackhole',
   'image.create',
   'image.delete',
   'image.import',

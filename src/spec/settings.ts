@@ -118,6 +118,25 @@ export const SETTINGS = {
     [1, 100000],
     'megabits per second for a server that has used up the transfer of its plan this month',
   ),
+  SKERRY_FLOOD_IN_PPS: whole('100000', [0, 1e9], 'packets per second to a server that are a flood; 0: none'),
+  SKERRY_FLOOD_OUT_PPS: whole(
+    '50000',
+    [0, 1e9],
+    'packets per second from a server that are a flood; 0: none',
+  ),
+  SKERRY_FLOOD_SAMPLES: whole(
+    '3',
+    [1, 60],
+    'samples in a row above these until a flood is noticed; one is taken every 10 seconds',
+  ),
+  SKERRY_FLOOD_BLACKHOLE: bool(
+    'drop all packets of an address as soon as a flood to or from it is noticed; otherwise staff decide',
+  ),
+  SKERRY_FLOOD_BLACKHOLE_MINUTES: whole(
+    '30',
+    [1, 1440],
+    'minutes that this lasts; twice as long each time the flood comes back at once, up to a day',
+  ),
   SKERRY_WEBHOOK_ALLOW_LOOPBACK: bool('allow webhooks to this machine, 127.0.0.0/8 and ::1; for tests'),
   SKERRY_WEBHOOK_CA_FILE: text(
     null,

@@ -14,6 +14,7 @@ import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
+import { floodsJob, liftBlackholesJob } from './floods.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
 import { mailingsJob } from './mailings.ts';
@@ -52,6 +53,8 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     sendImagesJob(service),
     sampleJob(service),
     sampleMinutesJob(service),
+    floodsJob(service),
+    liftBlackholesJob(service),
     throttleJob(service),
     fanOutJob(service),
     deliverJob(service, sender),

@@ -245,6 +245,10 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
       negativeBalanceDays: 7,
       shutdownDeadlineS: 60,
       throttleMbps: 10,
+      floods: {
+        packetsPerS: { in: 100_000, out: 50_000 },
+        ...{ samples: 3, isAutomatic: false, blackholeMinutes: 30 },
+      },
       mailingsPerMinute: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,

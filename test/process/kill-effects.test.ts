@@ -22,6 +22,8 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   attempt_keys: 'the next attempt writes a new one',
   audit_anchor: 'written in one commit with the deletion that it proves',
   audit_links: 'the next run links what is left',
+  floods: 'the next sample continues where the last one ended',
+  blackholes: 'a blackhole is one commit with its task, and so is its end',
   availability: 'the next measurement adds the time since the last one',
   backend_files: 'the next lease continues the transfer, proven in test/drivers/compute/host/files.test.ts',
   backends: 'written in one commit with its host',

@@ -147,6 +147,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.console': 'harmless: the connection ends with the process',
   'compute.sample': 'harmless: reads',
   'compute.sampleMinutes': 'harmless: reads',
+  'compute.samplePackets': 'harmless: reads',
   'compute.list': 'harmless: reads',
   'compute.superviseMachines': 'harmless: compares with the host again on the next run',
   'compute.examine': 'harmless: the operator runs it again',

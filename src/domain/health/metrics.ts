@@ -5,6 +5,7 @@ import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import { countBlackholes, countOpenFloods } from '../../store/servers/blackholes.ts';
 import {
   countConnections,
   countOperations,
@@ -159,8 +160,13 @@ async function readService(service: Deps) {
   const connections = await countConnections(db);
   const switches = (await readSwitches(service)).filter(({ name }) => isServiceSwitch(name));
   const reports = await countReportsByState(db);
+  const floods = await countOpenFloods(db);
   return {
     skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),
+    skerry_floods: floods.map(({ direction, blackholed, n }) =>
+      gauge(n, { direction, blackholed: blackholed ? 'yes' : 'no' }),
+    ),
+    skerry_blackholed_servers: [gauge(await countBlackholes(db))],
     skerry_switch_on: switches.map(({ name, on }) => gauge(on ? 1 : 0, { switch: name })),
     skerry_database_size_bytes: [gauge(size?.bytes ?? 0)],
     skerry_database_connections: connections.map(({ state, n }) => gauge(n, { state })),

@@ -26,6 +26,7 @@ import { listDedicated } from '../inventory/manual-machines.ts';
 import { listMaintenance } from '../rules/maintenance.ts';
 import { listPolicies } from '../rules/policies.ts';
 import { readSwitches, type SwitchState } from '../rules/switches.ts';
+import { floodFindings } from '../servers/floods/read.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
@@ -84,6 +85,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await addressFindings(service)),
     ...(await nameFindings(service)),
     ...(await dedicatedFindings(service)),
+    ...(await floodFindings(service)),
     ...(await abuseFindings(service)),
     ...(await hostFindings(service)),
     ...(await certificateFindings(service)),

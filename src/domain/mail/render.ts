@@ -16,6 +16,7 @@ import { encryptMail } from './openpgp.ts';
 import { ACCOUNT_MAILS, keyUnusable } from './templates/account.ts';
 import { ALERT_MAILS } from './templates/alerts.ts';
 import { BILLING_MAILS } from './templates/billing.ts';
+import { FLOOD_MAILS } from './templates/floods.ts';
 import type { MailContent, MailPanel, MailTemplates, RenderedMail } from './templates/format.ts';
 import { SECURITY_MAILS } from './templates/security.ts';
 import { SERVER_MAILS } from './templates/servers.ts';
@@ -76,6 +77,7 @@ const TEMPLATES: MailTemplates = {
   ...SECURITY_MAILS,
   ...BILLING_MAILS,
   ...SERVER_MAILS,
+  ...FLOOD_MAILS,
   ...ALERT_MAILS,
   ...STAFF_MAILS,
 };

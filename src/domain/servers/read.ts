@@ -7,6 +7,7 @@ import type { Capabilities } from '../../ports/compute.ts';
 import type { Page, PageRequest } from '../../spec/lists.ts';
 import type { Server } from '../../spec/schemas/server.ts';
 import { explainDenial } from '../../spec/states.ts';
+import { findBlackhole } from '../../store/servers/blackholes.ts';
 import { pageServers } from '../../store/servers/list.ts';
 import { findServerControls } from '../../store/servers/operator.ts';
 import {
@@ -18,6 +19,7 @@ import {
 import { findSentTransfer } from '../../store/servers/traffic.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { priceDeletion, priceFrom } from './billing/price.ts';
+import { describeBlackhole } from './floods/blackhole.ts';
 import { driverCapabilities, hasDriver } from './hardware.ts';
 import { serverObject } from './object.ts';
 import { describeThrottle } from './traffic.ts';
@@ -104,12 +106,14 @@ export async function describeServer(
   };
 }
 
-/** Returns sentences about a suspension, a message from the operator, a legal hold, or a throttle. */
+/** Returns sentences about a suspension, a message from the operator, a legal hold, a throttle, or a blackhole. */
 async function serverNotes({ db, settings }: Service, server: ServerRow): Promise<string[]> {
   const { id, status, suspended_reason: suspendedReason, frozen_at, held_at } = server;
   const notes = status === 'suspended' ? [explainDenial({ status, suspendedReason }, 'stop')] : [];
   const transfer = server.throttled ? await findSentTransfer(db, id) : undefined;
   if (transfer) notes.push(describeThrottle(transfer, settings.throttleMbps));
+  const blackhole = await findBlackhole(db, id);
+  if (blackhole) notes.push(describeBlackhole(blackhole));
   if (frozen_at === null && held_at === null) return notes;
   const controls = await findServerControls(db, id);
   if (controls?.freeze_reason) notes.push(`Message from the operator: ${controls.freeze_reason}`);

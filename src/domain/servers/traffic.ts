@@ -1,5 +1,6 @@
 /**
- * The traffic of servers: the task `traffic` applies a bandwidth limit and the permission to send mail.
+ * The traffic of servers: the task `traffic` applies a bandwidth limit, the permission to send mail, and
+ * which addresses are blackholed.
  * Servers that exceed their transfer allowance are throttled; overage is never charged. Outbound transfer is
  * summed per calendar month in UTC. Above the plan's allowance the server is limited to a low rate until the
  * month ends or the allowance grows.
@@ -17,6 +18,7 @@ import {
 } from '../../store/servers/traffic.ts';
 import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
 import type { CustomerActor, Service } from '../context.ts';
+import { blackholedFamilies } from './floods/blackhole.ts';
 import { hasDriver } from './hardware.ts';
 import { withDriverTimeout } from './operations/driver-call.ts';
 
@@ -36,7 +38,8 @@ export async function applyTraffic(service: Service, serverId: string): Promise<
   if (!server || server.status === 'destroying' || !hasDriver(service, server)) return 'done';
   if (server.first_run_at === null) return { againMs: INSTALL_POLL_MS };
   const bitsPerS = server.throttled ? service.settings.throttleMbps * MEGABIT : null;
-  const applied = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed });
+  const blackholed = blackholedFamilies(server);
+  const applied = service.compute.traffic(serverId, { bitsPerS, mail: server.mail_allowed, blackholed });
   await withDriverTimeout(applied);
   return 'done';
 }

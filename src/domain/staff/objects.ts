@@ -71,6 +71,7 @@ export function toServerObject(row: OperatorServerRow) {
     hold_order: row.hold_order,
     throttled: row.throttled,
     mail_allowed: row.mail_allowed,
+    blackholed_until: time(row.blackhole_until),
     operation,
   };
 }

@@ -37,6 +37,7 @@ export type TargetKind =
   | 'cannedAnswer'
   | 'abuseReport'
   | 'abuseTemplate'
+  | 'flood'
   | 'incident'
   | 'announcement'
   | 'mailing'
@@ -64,6 +65,7 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   cannedAnswer: async (service, name) => (await readCannedAnswer(service, name)).id,
   abuseReport: async (_service, name) => (parseId('abuseReport', name) ? name : fail('not_found')),
   abuseTemplate: async (service, name) => (await readAbuseTemplate(service, name)).id,
+  flood: async (_service, name) => (parseId('flood', name) ? name : fail('not_found')),
   incident: async (_service, name) => (parseId('incident', name) ? name : fail('not_found')),
   announcement: async (_service, name) => (parseId('announcement', name) ? name : fail('not_found')),
   mailing: async (_service, name) => (parseId('mailing', name) ? name : fail('not_found')),

@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { ABUSE_LIMITS } from '../../spec/staff/abuse.ts';
 import { FIGURES_KEPT_DAYS } from '../../spec/staff/figures.ts';
+import { FLOOD_LIMITS } from '../../spec/staff/floods.ts';
 import { LEGAL_LIMITS } from '../../spec/staff/legal.ts';
 import { STAFF_LIMITS } from '../../spec/staff/roles.ts';
 import { TALKING_LIMITS } from '../../spec/staff/talking.ts';
@@ -69,6 +70,7 @@ export const RETENTION = {
     keepMs: ABUSE_LIMITS.retentionDays * DAY_MS,
     batch: 100,
   },
+  floods: { purge: PURGES.floods, keepMs: FLOOD_LIMITS.retentionDays * DAY_MS, batch: BATCH },
   abuseReporters: { purge: PURGES.abuseReporters, keepMs: 0, batch: BATCH },
   legalOrders: { purge: PURGES.legalOrders, keepMs: LEGAL_LIMITS.retentionDays * DAY_MS, batch: 50 },
   figures: { purge: PURGES.figures, keepMs: FIGURES_KEPT_DAYS * DAY_MS, batch: BATCH },

@@ -16,6 +16,7 @@ import { type Room, roomFiles, roomPages } from './room.ts';
 import { ABUSE_OFFENDERS_ROOM, ABUSE_ROOM, ABUSE_TEMPLATES_ROOM } from './rooms/abuse.ts';
 import { APPROVAL_RULES_ROOM, APPROVALS_ROOM } from './rooms/approvals.ts';
 import { ANSWERS_ROOM, TICKETS_ROOM } from './rooms/desk.ts';
+import { FLOODS_ROOM } from './rooms/floods.ts';
 import { HOSTS_ROOM } from './rooms/hosts.ts';
 import { CUSTOM_IMAGES_ROOM, IMAGES_ROOM } from './rooms/images.ts';
 import { INCIDENTS_ROOM } from './rooms/incidents.ts';
@@ -63,6 +64,7 @@ const ROOMS = [
   ABUSE_ROOM,
   ABUSE_OFFENDERS_ROOM,
   ABUSE_TEMPLATES_ROOM,
+  FLOODS_ROOM,
   APPROVALS_ROOM,
   APPROVAL_RULES_ROOM,
 ] as unknown as readonly Room<unknown>[];

@@ -10,6 +10,7 @@ import { COUPON_ROUTES } from './routes/coupons.ts';
 import { CUSTOMER_RECORD_ROUTES } from './routes/customer-records.ts';
 import { CUSTOMER_ROUTES } from './routes/customers.ts';
 import { DESK_ROUTES } from './routes/desk.ts';
+import { FLOOD_ROUTES } from './routes/floods.ts';
 import { HOST_ROUTES } from './routes/hosts.ts';
 import { INCIDENT_ROUTES } from './routes/incidents.ts';
 import { LEGAL_ROUTES } from './routes/legal.ts';
@@ -39,6 +40,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...TOPUP_ROUTES,
   ...DESK_ROUTES,
   ...ABUSE_ROUTES,
+  ...FLOOD_ROUTES,
   ...COIN_ROUTES,
   ...COUPON_ROUTES,
   ...ANNOUNCEMENT_ROUTES,

@@ -65,6 +65,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   canned_answers: 'cannedAnswer',
   abuse_reports: 'abuseReport',
   abuse_templates: 'abuseTemplate',
+  floods: 'flood',
   incidents: 'incident',
   announcements: 'announcement',
   mailings: 'mailing',

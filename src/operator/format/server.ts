@@ -24,6 +24,7 @@ export function serverColumns(row: OperatorServerRow): string[] {
     row.frozen_at !== null && 'frozen',
     row.hold_order !== null && 'legal hold',
     row.throttled && 'throttled',
+    row.blackhole_until !== null && 'blackholed',
     row.operation !== null && `${row.operation} in progress`,
   ].filter((note) => note !== false);
   return [
@@ -60,6 +61,7 @@ export function serverFacts(row: OperatorServerRow): [string, string | null][] {
     ['frozen', row.frozen_at && `since ${formatSessionTime(row.frozen_at)} UTC: ${row.freeze_reason}`],
     ['legal hold', row.hold_order],
     ['mail', row.mail_allowed ? 'outbound SMTP allowed' : null],
+    ['blackholed', row.blackhole_until && `until ${formatSessionTime(row.blackhole_until)} UTC`],
     ['operation', describeOperation(row)],
     ['last error', row.last_fault],
   ];

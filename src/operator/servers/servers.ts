@@ -13,6 +13,7 @@ import { formatMoreHint } from '../format/table.ts';
 import { parsePositiveInt } from '../options.ts';
 import { addServerActs } from './acts.ts';
 import { addServerControls } from './controls.ts';
+import { addBlackholes } from './floods.ts';
 
 const LIMIT = 100;
 const HEADING = ['server', 'customer', 'name', 'status', 'plan', 'region', 'host', 'IPv4', 'paid until', ''];
@@ -51,4 +52,5 @@ export function addServers(program: Command, { resources, terminal }: OperatorCo
     });
   addServerActs(servers, { resources, terminal });
   addServerControls(servers, { resources, terminal });
+  addBlackholes(servers, { resources, terminal });
 }

@@ -17,6 +17,8 @@ const NOTICES = {
   repeated: 'The form was sent twice, and was done once. See the staff log.',
   not_found: 'No customer was found.',
   published: 'Published on the status page.',
+  blackholed: 'The host drops its packets within seconds.',
+  lifted: 'Packets pass again within seconds.',
   answered: 'The answer was sent.',
   mailing_started: 'The mailing began. This page shows how far it is.',
   report_sent: 'The report was sent to the customer.',

@@ -1,5 +1,6 @@
 import type { AlertComparison, AlertMetric, AlertWindow } from '../alerts.ts';
 import type { Scope } from '../scopes.ts';
+import type { BlackholeTarget, FloodDirection } from '../staff/floods.ts';
 import type { ReversalFate, SuspendedReason } from '../states.ts';
 
 /**
@@ -80,6 +81,20 @@ export interface MailData {
     readonly volumes: readonly string[];
     readonly snapshots: readonly string[];
     readonly more: number;
+  };
+  /** Packets to and from its addresses are dropped. */
+  server_blackholed: {
+    readonly server: string;
+    readonly target: BlackholeTarget;
+    /** The direction of the flood that is the reason; null: staff decided it for another one. */
+    readonly flood: FloodDirection | null;
+    readonly blackholedAt: Date;
+    readonly until: Date;
+  };
+  blackhole_lifted: {
+    readonly server: string;
+    readonly target: BlackholeTarget;
+    readonly liftedAt: Date;
   };
   /** Two backups of a server in a row failed or were missed. */
   backups_failed: {

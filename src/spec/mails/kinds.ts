@@ -34,6 +34,8 @@ export const MAILS: { readonly [Kind in MailKind]: MailRow<MailData[Kind]> } = {
   server_destroyed: { when: 'a suspended server was deleted after the grace period' },
   server_lost: { when: 'the machine that a server ran on was lost' },
   storage_lost: { when: 'volumes or snapshots were lost with the machine that had them' },
+  server_blackholed: { when: 'packets to and from a server are dropped', urgent: true },
+  blackhole_lifted: { when: 'packets to and from a server pass again', urgent: true },
   backups_failed: { when: 'two backups of a server in a row failed or were missed' },
   alerts_fired: { when: 'alerts began to fire for servers' },
   ticket_answered: { when: 'we answered a ticket', urgent: true },

@@ -7,6 +7,7 @@ import { CATALOGUE_OPERATIONS } from './catalogue.ts';
 import { COUPON_OPERATIONS } from './coupons.ts';
 import { CUSTOMER_OPERATIONS } from './customers.ts';
 import { DESK_OPERATIONS } from './desk.ts';
+import { FLOOD_OPERATIONS } from './floods.ts';
 import { LEGAL_OPERATIONS } from './legal.ts';
 import { MACHINE_OPERATIONS, SERVER_OPERATIONS } from './machines.ts';
 import {
@@ -45,6 +46,7 @@ export const STAFF_OPERATIONS = {
   ...CATALOGUE_OPERATIONS,
   ...DESK_OPERATIONS,
   ...ABUSE_OPERATIONS,
+  ...FLOOD_OPERATIONS,
   'incidents.list': read('incidents list', 'List incidents and planned maintenance'),
   'incidents.get': read('incidents show', 'Show an incident with its updates'),
   'incidents.create': manage('incidents create', 'Publish an incident', MACHINES),

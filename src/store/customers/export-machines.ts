@@ -88,6 +88,19 @@ export const MACHINE_SECTIONS: readonly ExportSection[] = [
              join transfers_out t on t.server_id = s.id where s.customer_id = $1 order by t.server_id`,
   },
   {
+    name: 'floods',
+    ids: { id: 'flood', server_id: 'server' },
+    rows: `select id, server_id, direction, family, peak_packets_per_s, peak_bits_per_s, began_at,
+                  last_seen_at, ended_at, blackholed_at, blackhole_until, blackholes, lifted_at
+             from floods where customer_id = $1 and noticed_at is not null order by id`,
+  },
+  {
+    name: 'blackholes',
+    ids: { server_id: 'server' },
+    rows: `select b.server_id, b.ipv4, b.ipv6, b.began_at, b.until from servers s
+             join blackholes b on b.server_id = s.id where s.customer_id = $1 order by b.server_id`,
+  },
+  {
     name: 'volumes',
     ids: { id: 'volume', server_id: 'server' },
     rows: `select id, name, size_gb, region_id as region, encrypted, filesystem, labels, protect_delete,

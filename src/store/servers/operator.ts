@@ -26,6 +26,8 @@ export interface OperatorServerRow {
   readonly hold_order: string | null;
   readonly throttled: boolean;
   readonly mail_allowed: boolean;
+  /** Its packets are dropped until then. */
+  readonly blackhole_until: Date | null;
   /** Outbound traffic since `sent_since`, counted against `transfer_tb`; null: nothing was counted yet. */
   readonly sent_bytes: bigint | null;
   readonly sent_since: Date | null;
@@ -42,11 +44,12 @@ const COLUMNS = `s.id, c.email, s.name, s.status, s.suspended_reason, s.plan_id,
   coalesce(h.name, m.name) as host, host(a.addr) as ipv4, p.prefix::text as ipv6_prefix, s.billing_months,
   s.auto_renew, s.price_cents_cycle, s.paid_until, s.created_at, s.frozen_at, s.freeze_reason, s.hold_order,
   s.throttled, s.mail_allowed, t.bytes as sent_bytes, t.month::timestamp at time zone 'UTC' as sent_since,
-  n.transfer_tb,
+  n.transfer_tb, b.until as blackhole_until,
   o.kind as operation, o.step, o.created_at as begun_at, o.attempts, o.last_fault`;
 const FROM = `servers s
   join customers c on c.id = s.customer_id
   join plans n on n.id = s.plan_id
+  left join blackholes b on b.server_id = s.id
   left join transfers_out t on t.server_id = s.id
   left join hosts h on h.id = s.host_id
   left join machines m on m.id = s.machine_id

@@ -102,12 +102,17 @@ export interface TrafficRow {
   readonly throttled: boolean;
   /** May connect to external mail servers. */
   readonly mail_allowed: boolean;
+  /** Whose packets are dropped. */
+  readonly ipv4: boolean;
+  readonly ipv6: boolean;
 }
 
 /** Returns undefined when the server does not exist. */
 export async function readTraffic(tx: Sql, serverId: string): Promise<TrafficRow | undefined> {
   return await tx.row<TrafficRow>(
-    'select status, first_run_at, machine_id, throttled, mail_allowed from servers where id = $1',
+    `select status, first_run_at, machine_id, throttled, mail_allowed, coalesce(ipv4, false) as ipv4,
+            coalesce(ipv6, false) as ipv6
+       from servers left join blackholes on server_id = id where id = $1`,
     [serverId],
   );
 }

@@ -92,6 +92,7 @@ export const PURGES = {
   },
   ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
   abuseReports: { table: 'abuse_reports', by: 'closed_at', type: 'timestamptz' },
+  floods: { table: 'floods', by: 'ended_at', type: 'timestamptz' },
   abuseReporters: { table: 'abuse_reporters', by: 'expires_at', type: 'timestamptz' },
   legalOrders: {
     table: 'legal_orders',

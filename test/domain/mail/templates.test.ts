@@ -36,6 +36,8 @@ function sample(name: string): MailData {
       ...{ server: name, lostAt: NOW, refundedCents: 412n },
       ...{ keepsAddresses: false, keepsDisk: false, isSuspended: false },
     },
+    server_blackholed: { server: name, target: 'both', flood: 'in', blackholedAt: NOW, until: LATER },
+    blackhole_lifted: { server: name, target: 'ipv4', liftedAt: NOW },
     storage_lost: { lostAt: NOW, volumes: [name], snapshots: ['nightly'], more: 3 },
     price_change: { plan: name, oldMonthCents: 500n, newMonthCents: 600n, from: LATER, servers },
     alerts_fired: { firedAt: NOW, alerts: firedAlerts(name), more: 3, isLast: true },
@@ -125,6 +127,15 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
     'web-1 was lost',
     ...['gave it up at 2026-03-01 12:30 UTC', 'refunded $4.12', 'https://panel.example/servers'],
   ],
+  server_blackholed: [
+    'We drop the traffic of web-1',
+    ...[
+      'Since 2026-03-01 12:30 UTC',
+      'IPv4 address and its IPv6 network',
+      'pass again at 2026-03-08 12:30 UTC',
+    ],
+  ],
+  blackhole_lifted: ['The traffic of web-1 passes again', 'at its IPv4 address pass again'],
   storage_lost: [
     'Volumes or snapshots were lost',
     ...['gave it up at 2026-03-01 12:30 UTC', 'Volumes: web-1', 'Snapshots: nightly', '3 more are not'],

@@ -29,6 +29,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'abuse_reports.suspend': { message: 'Spam' },
   'abuse_reports.close': { result: 'fixed' },
   'abuse_templates.set': { text: 'Hello.', deadline_hours: 24 },
+  'floods.blackhole': { minutes: 30 },
+  'servers.blackhole': { address: 'both', minutes: 30 },
   'canned_answers.set': { name: 'hello', text: 'Hello.' },
   'incidents.create': { title: 'Slow disks', text: 'We look.' },
   'incidents.announce': {

@@ -27,6 +27,7 @@ import {
 } from '../../../store/customers/deletion.ts';
 import { shortenAssignments } from '../../../store/inventory/address-history.ts';
 import { lockBalance } from '../../../store/ledger/ledger.ts';
+import { deleteFloodsOf } from '../../../store/servers/floods.ts';
 import { lockServer } from '../../../store/servers/servers.ts';
 import { forgetReportsOf } from '../../../store/staff/abuse.ts';
 import { enqueueTasks, type TaskResult } from '../../../store/tasks.ts';
@@ -80,6 +81,7 @@ async function startServerRemoval(service: Service, id: string): Promise<void> {
 /** Deletes plain rows. Resources with a disk or file are hidden, and their own tasks remove them. */
 async function removeBelongings(tx: Sql, customerId: string, now: Date): Promise<void> {
   await forgetReportsOf(tx, customerId, now);
+  await deleteFloodsOf(tx, customerId);
   await deleteKeysAndGroups(tx, customerId);
   await removeWebhooks(tx, customerId, now);
   await enqueueTasks(tx, { kind: 'volume', subjects: await softDeleteVolumes(tx, customerId, now), now });

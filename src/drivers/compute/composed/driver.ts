@@ -57,6 +57,7 @@ export function composeCompute({
     console: (id): Promise<Duplex> => route.send('machine', id, (driver) => driver.console(id)),
     sample: (ids, since) => gather.sample(ids, since),
     sampleMinutes: (ids, since) => gather.sampleMinutes(ids, since),
+    samplePackets: (ids) => gather.samplePackets(ids),
     attach: (machineId, volume) => route.attach(machineId, volume),
     detach: (id) => route.send('volume', id, (driver) => driver.detach(id)),
     grow: (id, sizeGb) => route.send('volume', id, (driver) => driver.grow(id, sizeGb)),

@@ -13,6 +13,7 @@ import type {
   MinuteSample,
   SupervisionResult,
 } from '../../../ports/compute.ts';
+import type { PacketSample } from '../../../ports/network.ts';
 import type { BackendLink } from './link.ts';
 import type { BackendRegistry } from './registry.ts';
 
@@ -63,6 +64,10 @@ export class Gather {
 
   async sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]> {
     return await this.#sampleAll(ids, (driver, own) => driver.sampleMinutes(own, since));
+  }
+
+  async samplePackets(ids: readonly string[]): Promise<PacketSample[]> {
+    return await this.#sampleAll(ids, (driver, own) => driver.samplePackets(own));
   }
 
   async #sampleAll<Sample extends { readonly id: string }>(

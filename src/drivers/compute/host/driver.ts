@@ -15,6 +15,7 @@ import {
   type MinuteSample,
   type SnapshotState,
   type SupervisionResult,
+  type Traffic,
 } from '../../../ports/compute.ts';
 import type { HostFacts } from '../../../ports/host-facts.ts';
 import {
@@ -25,6 +26,7 @@ import {
   type MoveEndpoint,
   type MoveProgress,
 } from '../../../ports/moves.ts';
+import type { PacketSample } from '../../../ports/network.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
 import {
@@ -42,6 +44,7 @@ import {
   DISK_MOVES_VERSION,
   decodeValue,
   encodeValue,
+  FLOODS_VERSION,
   ISO_DRIVE_VERSION,
   MINUTES_VERSION,
   parseJson,
@@ -93,10 +96,7 @@ export function openHostDriver(
     rescue: (id, access) => change('rescue', id, access),
     console: (id) => openConsole(connection, id),
     sample: async (ids, since) => (await call('sample', ids, since)) as HourSample[],
-    sampleMinutes: async (ids, since) => {
-      if ((await connection.version()) < MINUTES_VERSION) return [];
-      return (await call('sampleMinutes', ids, since)) as MinuteSample[];
-    },
+    ...remoteSamples(call, connection),
     attach: (machineId, volume) => change('attach', machineId, volume),
     detach: (id) => change('detach', id),
     grow: (id, sizeGb) => change('grow', id, sizeGb),
@@ -107,7 +107,7 @@ export function openHostDriver(
     snapshot: async (machineId, id) => (await call('snapshot', machineId, id)) as SnapshotState,
     removeSnapshot: (id) => change('removeSnapshot', id),
     filter: (id, filter) => change('filter', id, filter),
-    traffic: (id, traffic) => change('traffic', id, traffic),
+    traffic: (id, traffic) => setTraffic(call, connection, { id, traffic }),
     list: async () => (await call('list')) as string[],
     superviseMachines: async (blocks) => (await call('superviseMachines', blocks)) as SupervisionResult[],
     protocol: () => connection.version(),
@@ -167,6 +167,30 @@ async function setIso(
 ): Promise<void> {
   await requireVersion(connection, ISO_DRIVE_VERSION, 'insert ISO images');
   await call('setIso', id, driveWithoutPath(drive));
+}
+
+/** An older host has no samples of these kinds. */
+function remoteSamples(
+  call: Caller,
+  connection: HostConnection,
+): Pick<BackendDriver, 'sampleMinutes' | 'samplePackets'> {
+  const knows = async (version: number) => (await connection.version()) >= version;
+  return {
+    sampleMinutes: async (ids, since) =>
+      (await knows(MINUTES_VERSION)) ? ((await call('sampleMinutes', ids, since)) as MinuteSample[]) : [],
+    samplePackets: async (ids) =>
+      (await knows(FLOODS_VERSION)) ? ((await call('samplePackets', ids)) as PacketSample[]) : [],
+  };
+}
+
+/** An older host applies the limits, and would ignore that an address is blackholed. */
+async function setTraffic(
+  call: Caller,
+  connection: HostConnection,
+  { id, traffic }: { readonly id: string; readonly traffic: Traffic },
+): Promise<void> {
+  await call('traffic', id, traffic);
+  if (traffic.blackholed?.length) await requireVersion(connection, FLOODS_VERSION, 'blackhole addresses');
 }
 
 /** Repeating the call to an older host would not help. */

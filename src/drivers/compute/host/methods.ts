@@ -5,6 +5,7 @@ import type { ComputeDriver, IsoDrive, MachineSpec } from '../../../ports/comput
 import type { MachineMoves } from '../../../ports/moves.ts';
 import {
   DISK_MOVES_VERSION,
+  FLOODS_VERSION,
   ISO_DRIVE_VERSION,
   MINUTES_VERSION,
   PEM_MAX_CHARACTERS,
@@ -59,6 +60,8 @@ const USAGE = {
 };
 const HourSample = Type.Object({ id: Id, hour: Instant, ...USAGE });
 const MinuteSample = Type.Object({ id: Id, minute: Instant, ...USAGE });
+const PacketRate = Type.Object({ packetsPerS: Rate, bitsPerS: Rate, ipv6PacketsPerS: Rate });
+const PacketSample = Type.Object({ id: Id, in: PacketRate, out: PacketRate });
 const SupervisionResult = Type.Object({
   id: Id,
   outcome: Type.Enum(['restarted', 'failed', 'off']),
@@ -160,6 +163,7 @@ export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   receiveDisk: DISK_MOVES_VERSION,
   resize: RESIZE_VERSION,
   setIso: ISO_DRIVE_VERSION,
+  samplePackets: FLOODS_VERSION,
 };
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
@@ -174,6 +178,7 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   rescue: change([0]),
   sample: question(Type.Array(HourSample)),
   sampleMinutes: question(Type.Array(MinuteSample)),
+  samplePackets: question(Type.Array(PacketSample)),
   attach: change([0, 1]),
   detach: change([0]),
   grow: change([0]),

@@ -25,6 +25,7 @@ import { changeIso } from './machine/iso-drive.ts';
 import { observeMachines } from './machine/observe.ts';
 import { resizeMachine } from './machine/resize.ts';
 import { Supervisor } from './machine/supervise.ts';
+import { PacketMeter } from './metrics/packets.ts';
 import { sampleMachines, sampleMinutes } from './metrics/sample.ts';
 import { forgetSent, keepMachine } from './move/abandon.ts';
 import { forgetIncomingDisk, receiveDisk } from './move/disk/receive-disk.ts';
@@ -55,6 +56,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
   const images = new QemuImages(host);
   const files = new ReceivedFiles(host, images);
   const disks = new DiskSender(host);
+  const packets = new PacketMeter(host);
   return {
     name: 'qemu',
     capabilities: {
@@ -91,6 +93,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     console: (id) => openConsole(host, id),
     sample: (ids, since) => sampleMachines(host, ids, since),
     sampleMinutes: (ids, since) => sampleMinutes(host, ids, since),
+    samplePackets: (ids) => packets.sample(ids),
     attach: (machineId, volume) => attachVolume(host, machineId, volume),
     detach: (volumeId) => detachVolume(host, volumeId),
     grow: (volumeId, sizeGb) => growVolume(host, volumeId, sizeGb),

@@ -2,7 +2,8 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/sql.ts';
 import type { IsoDrive, SnapshotState, VolumeSpec } from '../../../ports/compute.ts';
-import type { Filter } from '../../../ports/network.ts';
+import type { AddressFamily, Filter } from '../../../ports/network.ts';
+import type { SimulatedFlood } from './floods.ts';
 import {
   type InstalledSystem,
   isInRescue,
@@ -207,6 +208,21 @@ export class SimulatorControl {
       `select id, disk_id as "diskId", from_host as "from", to_host as "to", source, target
          from sim.disk_moves order by id`,
     );
+  }
+
+  /** Makes packets flood to or from the machine, until they are changed; null ends the flood. */
+  async flood(id: string, flood: SimulatedFlood | null): Promise<void> {
+    const text = flood && JSON.stringify(flood);
+    const known = await this.#db.run('update sim.machines set flood = $2::jsonb where id = $1', [id, text]);
+    if (known === 0) throw new Error(`the simulator has no machine ${id}`);
+  }
+
+  /** Returns the families whose packets the host of the machine drops. */
+  async readBlackholed(id: string): Promise<readonly AddressFamily[]> {
+    const sql = 'select blackholed from sim.machines where id = $1';
+    const row = await this.#db.row<{ blackholed: AddressFamily[] }>(sql, [id]);
+    if (!row) throw new Error(`the simulator has no machine ${id}`);
+    return row.blackholed;
   }
 
   /** Makes the machine vanish unexpectedly. */

@@ -20,12 +20,14 @@ import {
   type RescueAccess,
   type SnapshotState,
   type SupervisionResult,
+  type Traffic,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
 import type { HostFacts } from '../../../ports/host-facts.ts';
-import type { Filter } from '../../../ports/network.ts';
+import type { Filter, PacketSample } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
 import { readSimulatedFacts } from './facts.ts';
+import { samplePackets, setBlackholed } from './floods.ts';
 import {
   ensureMachine,
   type InstallTiming,
@@ -190,6 +192,11 @@ export class SimulatedCompute implements ComputeDriver {
     return await sampleMinutes(this.#db, ids, since, this.#clock.now());
   }
 
+  async samplePackets(ids: readonly string[]): Promise<PacketSample[]> {
+    await this.#throwArmedFault('samplePackets', 'transient');
+    return await samplePackets(this.#db, ids, this.#clock.now());
+  }
+
   async attach(machineId: string, volume: VolumeSpec): Promise<void> {
     await this.#throwArmedFault('attach', 'transient');
     await this.#db.transaction((tx) => attachVolume(tx, machineId, volume));
@@ -237,10 +244,10 @@ export class SimulatedCompute implements ComputeDriver {
     ]);
   }
 
-  /** Only checks that the machine exists: there is no traffic to limit. */
-  async traffic(id: string): Promise<void> {
+  /** There is no traffic to limit. A blackholed machine gets none of a simulated flood. */
+  async traffic(id: string, { blackholed = [] }: Traffic): Promise<void> {
     await this.#throwArmedFault('traffic', 'transient');
-    await requireMachine(this.#db, id);
+    await setBlackholed(this.#db, id, blackholed);
   }
 
   async list(): Promise<string[]> {

@@ -57,6 +57,7 @@ const DETAILS: readonly Shown<StaffServer>[] = [
   { name: 'Legal hold', value: (row) => row.hold_order },
   { name: 'Transfer', value: (row) => row.throttled && 'throttled until the month ends' },
   { name: 'Outbound SMTP', value: (row) => (row.mail_allowed ? 'allowed' : 'blocked') },
+  { name: 'Blackholed until', value: (row) => row.blackholed_until, as: 'time' },
   {
     name: 'Abuse reports',
     value: ({ abuse_reports: { open, recent } }) =>
@@ -144,6 +145,26 @@ const SUPPORT_ACTS: readonly RoomAct<StaffServer>[] = [
   },
 ];
 
+const BLACKHOLE_ACTS: readonly RoomAct<StaffServer>[] = [
+  {
+    operation: 'servers.blackhole',
+    title: 'Blackhole its addresses',
+    button: 'Blackhole',
+    isDangerous: true,
+    text: 'Its host drops all packets to and from these addresses. We mail the customer.',
+    notice: 'blackholed',
+    when: ({ status }) => status !== 'destroying',
+    values: () => ({ address: 'both', minutes: 60 }),
+  },
+  {
+    operation: 'servers.unblackhole',
+    title: 'Lift the blackhole',
+    button: 'Lift blackhole',
+    notice: 'lifted',
+    when: (row) => row.blackholed_until !== null,
+  },
+];
+
 const LOCK_ACTS: readonly RoomAct<StaffServer>[] = [
   {
     operation: 'servers.freeze',
@@ -222,9 +243,10 @@ export const SERVERS_ROOM: Room<StaffServer> = {
     details: DETAILS,
     tables: TABLES,
     links: ({ id }) => [
+      ['Floods', `${CONSOLE_PATHS.floods}?server=${encodeURIComponent(id)}`],
       ['Audit log', `${CONSOLE_PATHS.audit}?resource=${encodeURIComponent(id)}`],
       ['Staff log', `${CONSOLE_PATHS.log}?target=${encodeURIComponent(id)}`],
     ],
-    acts: [...SUPPORT_ACTS, ...LOCK_ACTS],
+    acts: [...SUPPORT_ACTS, ...BLACKHOLE_ACTS, ...LOCK_ACTS],
   },
 };

@@ -47,6 +47,7 @@ function calls(
     console: () => driver.console(id),
     sample: () => driver.sample([id], new Date(0)),
     sampleMinutes: () => driver.sampleMinutes([id], new Date(0)),
+    samplePackets: () => driver.samplePackets([id]),
     seizeDisk: async () => driver.seizeDisk?.(id, spec.host),
     revive: async () => driver.revive?.({ ...spec, generation: 2 }),
     attach: () => driver.attach(id, { id: `other of ${id}`, sizeGb: 1, device: '/dev/vdc' }),
@@ -179,6 +180,7 @@ describe('the simulated storage', () => {
       'observe',
       'sample',
       'sampleMinutes',
+      'samplePackets',
       'removeSnapshot',
       ...ofHosts,
     ];

@@ -23,7 +23,7 @@ async function checkBird(host: QemuHost, socket: string, file: string): Promise<
   const protocols = await birdc(host, socket, ['show', 'protocols']).catch(() => null);
   if (protocols === null)
     return { level: 'fail', message: 'BIRD does not respond: apt-get install bird2; systemctl start bird' };
-  const loaded = await readBirdPrefixes(host, socket);
+  const loaded = (await readBirdPrefixes(host, socket))?.routed ?? null;
   if (loaded === null)
     return { level: 'fail', message: `BIRD has not loaded ${file}: include it in /etc/bird/bird.conf` };
   const sessions = protocols.split('\n').filter((line) => / BGP /.test(line));

@@ -12,6 +12,7 @@ import { MACHINE_CONCURRENCY, type QemuHost } from '../host.ts';
 import { LockBusyError } from '../lock.ts';
 import { METER_EVERY_MS, meterMachines } from '../metrics/sample.ts';
 import { announceMachines } from '../net/announce.ts';
+import { repairBlackholes } from '../net/blackhole.ts';
 import { readCarriers } from '../net/link.ts';
 import { storeServerBlocks } from '../net/private-networks.ts';
 import { repairNetwork } from '../net/repair.ts';
@@ -99,6 +100,7 @@ async function repairRules(host: QemuHost, blocks: readonly string[] | undefined
   } catch (error) {
     host.log.warn({ err: error }, 'restoring the packet filter failed');
   }
+  await repairBlackholes(host);
 }
 
 /** Reports a failure with one machine without stopping the round. */

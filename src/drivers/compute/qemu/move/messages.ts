@@ -43,6 +43,7 @@ const State = Type.Object({
   traffic: Type.Object({
     bitsPerS: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
     mail: Type.Boolean(),
+    blackholed: Type.Optional(Type.Array(Type.Union([Type.Literal(4), Type.Literal(6)]), { maxItems: 2 })),
   }),
 });
 const Prepare = Type.Object({

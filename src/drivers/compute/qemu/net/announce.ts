@@ -9,9 +9,14 @@ import { undefinedIfMissing } from '../../../../kernel/files.ts';
 import { run } from '../command.ts';
 import type { Announcement, QemuHost } from '../host.ts';
 import { listRecords, readRecord } from '../record.ts';
-import { toMachineLink } from './link.ts';
+import { readBlackholes } from './blackhole.ts';
+import { type Prefixes, toMachineLink } from './link.ts';
 
 export const BIRD_PROTOCOLS = { 4: 'skerry4', 6: 'skerry6' } as const;
+/** Blackholed addresses, for routers that are to drop packets to them. */
+const BLACKHOLE_PROTOCOLS = { 4: 'skerry_blackhole4', 6: 'skerry_blackhole6' } as const;
+/** BLACKHOLE (RFC 7999). */
+const BLACKHOLE_COMMUNITY = '(65535, 666)';
 const FAMILIES = [4, 6] as const;
 /**
  * The socket of Debian's package, and a file that a restart of the host deletes, as it ends all machines.
@@ -19,9 +24,6 @@ const FAMILIES = [4, 6] as const;
  */
 export const BIRD = { socket: '/run/bird/bird.ctl', file: '/run/skerry-routes.conf' } as const;
 const BIRD_TIMEOUT_MS = 5_000;
-
-/** Prefixes, sorted. */
-export type Prefixes = Readonly<Record<4 | 6, readonly string[]>>;
 
 interface Progress {
   /** The list that the operator's program has accepted. */
@@ -40,7 +42,11 @@ export async function announceMachines(host: QemuHost): Promise<void> {
   try {
     await host.withHostLock('announcement', async () => {
       const prefixes = await readMachinePrefixes(host);
-      if (announcement.by === 'bird') await announceByBird(host, announcement, prefixes);
+      if (announcement.by === 'bird')
+        await announceByBird(host, announcement, {
+          routed: prefixes,
+          blackholed: await readBlackholedPrefixes(host),
+        });
       else await announceByCommand(announcement.program, prefixes, progress);
     });
     delete progress.failure;
@@ -74,6 +80,12 @@ export async function readMachinePrefixes(host: QemuHost): Promise<Prefixes> {
   return { 4: prefixes[4].toSorted(), 6: prefixes[6].toSorted() };
 }
 
+/** The /32 and /64 of each blackholed address. */
+async function readBlackholedPrefixes(host: QemuHost): Promise<Prefixes> {
+  const { 4: ipv4, 6: ipv6 } = await readBlackholes(host);
+  return { 4: ipv4, 6: ipv6.filter((prefix) => prefix.endsWith('/64')) };
+}
+
 /** Destinations with their interface. The kernel prints a /32 without its length. */
 async function readRoutes(host: QemuHost, family: 4 | 6): Promise<string[]> {
   const printed = await host.runInNet('ip', [`-${family}`, '-json', 'route', 'show']);
@@ -81,21 +93,35 @@ async function readRoutes(host: QemuHost, family: 4 | 6): Promise<string[]> {
   return routes.map(({ dst = '', dev = '' }) => `${dst} ${dev}`);
 }
 
+const NONE: Prefixes = { 4: [], 6: [] };
+
 /** The file that the configuration of BIRD includes. */
-export function birdFile(prefixes: Prefixes): string {
-  const protocols = FAMILIES.map((family) => {
-    const routes = prefixes[family].map((prefix) => `  route ${prefix} unreachable;\n`).join('');
-    return `protocol static ${BIRD_PROTOCOLS[family]} {\n  ipv${family};\n${routes}}\n`;
-  });
+export function birdFile(routed: Prefixes, blackholed: Prefixes = NONE): string {
+  const attributes = `blackhole { bgp_community.add(${BLACKHOLE_COMMUNITY}); }`;
+  const protocols = FAMILIES.flatMap((family) => [
+    staticProtocol(BIRD_PROTOCOLS[family], family, routed[family], 'unreachable'),
+    staticProtocol(BLACKHOLE_PROTOCOLS[family], family, blackholed[family], attributes),
+  ]);
   return `# Written by Skerry, which overwrites changes.\n${protocols.join('')}`;
+}
+
+function staticProtocol(name: string, family: 4 | 6, prefixes: readonly string[], target: string): string {
+  const routes = prefixes.map((prefix) => `  route ${prefix} ${target};\n`).join('');
+  return `protocol static ${name} {\n  ipv${family};\n${routes}}\n`;
+}
+
+/** What BIRD announces: the addresses of servers here, and those that are blackholed. */
+interface BirdPrefixes {
+  readonly routed: Prefixes;
+  readonly blackholed: Prefixes;
 }
 
 async function announceByBird(
   host: QemuHost,
   { file, socket }: Extract<Announcement, { by: 'bird' }>,
-  prefixes: Prefixes,
+  prefixes: BirdPrefixes,
 ): Promise<void> {
-  const text = birdFile(prefixes);
+  const text = birdFile(prefixes.routed, prefixes.blackholed);
   if ((await readFile(file, 'utf8').catch(undefinedIfMissing)) !== text) {
     // Its name does not match what BIRD includes.
     const unfinished = join(dirname(file), `.${basename(file)}.tmp`);
@@ -106,21 +132,26 @@ async function announceByBird(
   }
   // BIRD may have been stopped, or this process killed, between the file and the reload.
   const loaded = await readBirdPrefixes(host, socket);
-  if (FAMILIES.every((family) => loaded?.[family].join() === prefixes[family].join())) return;
+  if (JSON.stringify(loaded) === JSON.stringify(prefixes)) return;
   await birdc(host, socket, ['configure', 'check']);
   await birdc(host, socket, ['configure']);
 }
 
 /** The prefixes that BIRD has from the file, or null if it has not read the file yet. */
-export async function readBirdPrefixes(host: QemuHost, socket: string): Promise<Prefixes | null> {
+export async function readBirdPrefixes(host: QemuHost, socket: string): Promise<BirdPrefixes | null> {
   const protocols = await birdc(host, socket, ['show', 'protocols']);
   const names = new Set(protocols.split('\n').map((line) => line.split(' ')[0]));
-  if (!FAMILIES.every((family) => names.has(BIRD_PROTOCOLS[family]))) return null;
-  const read = async (family: 4 | 6) => {
-    const printed = await birdc(host, socket, ['show', 'route', 'protocol', BIRD_PROTOCOLS[family]]);
+  const own = [BIRD_PROTOCOLS, BLACKHOLE_PROTOCOLS].flatMap((of) => FAMILIES.map((family) => of[family]));
+  if (!own.every((name) => names.has(name))) return null;
+  const read = async (protocol: string) => {
+    const printed = await birdc(host, socket, ['show', 'route', 'protocol', protocol]);
     return [...printed.matchAll(/^([0-9a-f.:]+\/\d+) /gm)].flatMap(([, prefix = '']) => prefix).toSorted();
   };
-  return { 4: await read(4), 6: await read(6) };
+  const readBoth = async (names: Readonly<Record<4 | 6, string>>) => ({
+    4: await read(names[4]),
+    6: await read(names[6]),
+  });
+  return { routed: await readBoth(BIRD_PROTOCOLS), blackholed: await readBoth(BLACKHOLE_PROTOCOLS) };
 }
 
 /** Runs a command of BIRD. `birdc` exits with 0 even if BIRD refuses it. */

@@ -117,7 +117,7 @@ export function machineChains(
     ...filterStatements(filter, 'out'),
   ];
   return [
-    { table: INET, name: `guard-${tap}`, statements: guardStatements(link) },
+    { table: INET, name: `guard-${tap}`, statements: guardStatements(link, traffic.blackholed) },
     { table: INET, name: `leaving-${tap}`, statements: leaving },
     { table: INET, name: `entering-${tap}`, statements: filterStatements(filter, 'in') },
     { table: ARP, name: `guard-${tap}`, statements: arpStatements(link) },

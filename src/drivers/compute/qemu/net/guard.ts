@@ -6,6 +6,7 @@
  * To forbid one more thing, add a statement here. It is matched against each packet of the machine's tap.
  */
 import { parseCidr } from '../../../../kernel/cidr.ts';
+import type { AddressFamily } from '../../../../ports/network.ts';
 import { GATEWAY_V6, type MachineLink } from './link.ts';
 
 /** Contains `GATEWAY_V6` as its first address. */
@@ -14,11 +15,17 @@ const LINK_LOCAL = 'fe80::/64';
 const OVER_SOLICIT_RATE = 'limit rate over 10/second burst 40 packets';
 
 /** For IPv4 and IPv6. */
-export function guardStatements({ mac, ipv4, ipv6 }: MachineLink): string[] {
+export function guardStatements(
+  { mac, ipv4, ipv6 }: MachineLink,
+  blackholed: readonly AddressFamily[] = [],
+): string[] {
   const advert = 'icmpv6 type nd-neighbor-advert';
   // The target of an advertisement, by its offset.
   const target = '@th,64,64';
   return [
+    // A blackholed address sends nothing. What others send to it is dropped by its route.
+    ...(blackholed.includes(4) ? [`ip saddr ${ipv4.address} drop`] : []),
+    ...(blackholed.includes(6) ? [`ip6 saddr ${ipv6.prefix} drop`] : []),
     // Source addresses. Only neighbor discovery may have none.
     `ether saddr != ${mac} drop`,
     `ip saddr != ${ipv4.address} drop`,

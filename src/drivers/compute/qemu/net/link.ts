@@ -2,7 +2,7 @@
  * The host's side of a machine's network: a tap connected to the guest's network card, and the routes to it.
  */
 import { addressFamily, parseCidr } from '../../../../kernel/cidr.ts';
-import type { Ipv4Assignment, Ipv6Assignment } from '../../../../ports/network.ts';
+import type { AddressFamily, Ipv4Assignment, Ipv6Assignment } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 
 /** The IPv6 gateway of every guest. */
@@ -30,6 +30,9 @@ export function toMachineLink(
     throw new Error('not an IPv6 assignment');
   return { tap: host.tap(spec.id), mac: host.mac(spec.id), ipv4, ipv6 };
 }
+
+/** Prefixes of each family, sorted. */
+export type Prefixes = Readonly<Record<4 | 6, readonly string[]>>;
 
 interface Interface {
   readonly flags: readonly string[];
@@ -89,7 +92,11 @@ export async function removeLink(host: QemuHost, name: string): Promise<void> {
  * single-address prefix. The guest's neighbor entries are permanent, so no guest can take over an address by
  * answering for it.
  */
-export function linkBatch(link: MachineLink, isRouted: boolean): string {
+export function linkBatch(
+  link: MachineLink,
+  isRouted: boolean,
+  blackholed: readonly AddressFamily[] = [],
+): string {
   const { tap, mac, ipv4, ipv6 } = link;
   const lines = [
     `link set dev ${tap} address ${gatewayMac(mac)} addrgenmode none`,
@@ -99,17 +106,43 @@ export function linkBatch(link: MachineLink, isRouted: boolean): string {
     `neigh replace ${ipv4.address} lladdr ${mac} dev ${tap} nud permanent`,
     `neigh replace ${ipv6.address} lladdr ${mac} dev ${tap} nud permanent`,
   ];
-  return `${lines.join('\n')}\n${isRouted ? routeBatch(link) : ''}`;
+  return `${lines.join('\n')}\n${isRouted ? routeBatch(link, blackholed) : ''}`;
 }
 
-/** Lines for `ip -batch -` that route the machine's addresses to it. */
-export function routeBatch({ tap, ipv4, ipv6 }: MachineLink): string {
+/** Marks our blackhole routes: those of blocks are the operator's. */
+export const BLACKHOLE_PROTOCOL = '119';
+
+/** Lines for `ip -batch -` that route the machine's addresses to it, except those that are blackholed. */
+export function routeBatch(link: MachineLink, blackholed: readonly AddressFamily[] = []): string {
+  const { tap, ipv4, ipv6 } = link;
+  const lines = [
+    ...(blackholed.includes(4) ? [] : [`route replace ${ipv4.address}/32 dev ${tap}`]),
+    // The route to a prefix needs that to its gateway.
+    ...(blackholed.includes(6)
+      ? []
+      : [
+          `route replace ${ipv6.address}/128 dev ${tap}`,
+          `route replace ${ipv6.prefix} via ${ipv6.address} dev ${tap} onlink`,
+        ]),
+    ...blackholePrefixes(link, blackholed).map(blackholeLine),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Takes the place of the route to the machine, which has the same destination and metric. */
+export function blackholeLine(prefix: string): string {
+  return `route replace blackhole ${prefix} proto ${BLACKHOLE_PROTOCOL}`;
+}
+
+/** The destinations of the routes of these families. The last one of IPv6 is more specific than its /64. */
+export function blackholePrefixes(
+  { ipv4, ipv6 }: MachineLink,
+  blackholed: readonly AddressFamily[],
+): string[] {
   return [
-    `route replace ${ipv4.address}/32 dev ${tap}`,
-    `route replace ${ipv6.address}/128 dev ${tap}`,
-    `route replace ${ipv6.prefix} via ${ipv6.address} dev ${tap} onlink`,
-    '',
-  ].join('\n');
+    ...(blackholed.includes(4) ? [`${ipv4.address}/32`] : []),
+    ...(blackholed.includes(6) ? [ipv6.prefix, `${ipv6.address}/128`] : []),
+  ];
 }
 
 /** Lines that remove those routes. A missing route would be an error, so they are set first. */

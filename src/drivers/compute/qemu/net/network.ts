@@ -18,6 +18,7 @@ import {
   writeRecord,
 } from '../record.ts';
 import { announceMachines } from './announce.ts';
+import { syncBlackhole } from './blackhole.ts';
 import { machineChains } from './chains.ts';
 import {
   ensureTap,
@@ -58,13 +59,13 @@ export async function plugNetwork(
   await ensureTap(host, link.tap, uid ?? (await guestUid(host, record.spec.id)));
   await host.runInNet('sysctl', ['-q', '-w', ...linkSettings(link.tap)]);
   await limitSpeed(host, link.tap, record.traffic.bitsPerS);
-  await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link, isRouted) });
+  await host.runInNet('ip', ['-batch', '-'], { input: linkBatch(link, isRouted, record.traffic.blackholed) });
   await announceMachines(host);
 }
 
 /** Routes the addresses of a plugged machine to it. If its tap is missing, it is started again anyway. */
-export async function routeNetwork(host: QemuHost, { spec }: MachineRecord): Promise<void> {
-  const input = routeBatch(toMachineLink(host, spec));
+export async function routeNetwork(host: QemuHost, { spec, traffic }: MachineRecord): Promise<void> {
+  const input = routeBatch(toMachineLink(host, spec), traffic.blackholed);
   await host.runInNet('ip', ['-batch', '-'], { input }).catch(() => undefined);
   await announceMachines(host);
 }
@@ -96,7 +97,12 @@ export async function setFilter(host: QemuHost, id: string, filter: Filter | nul
 }
 
 export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): Promise<void> {
-  await withMachine(host, id, (record) => storeAndApply(host, { ...record, traffic }));
+  await withMachine(host, id, async (record) => {
+    await storeAndApply(host, { ...record, traffic });
+    if (!traffic.blackholed?.length && !record.traffic.blackholed?.length) return;
+    await syncBlackhole(host, { ...record, traffic });
+    await announceMachines(host);
+  });
 }
 
 /** The record comes first, so a stopped machine gets the settings when it starts. */

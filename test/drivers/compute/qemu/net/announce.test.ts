@@ -7,11 +7,11 @@ import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import { checkAnnouncement } from '../../../../../src/drivers/compute/qemu/examine/announcement.ts';
 import { QemuHost } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { announceMachines, birdFile } from '../../../../../src/drivers/compute/qemu/net/announce.ts';
-import { unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
+import { setTraffic, unplugNetwork } from '../../../../../src/drivers/compute/qemu/net/network.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
 import { findProgram, skipUnlessInstalled } from '../../../../support/installed-programs.ts';
 import { BgpWorld, GUEST } from '../support/bgp-world.ts';
-import { readDocumentedConfiguration } from '../support/bird.ts';
+import { readBlackholeExports, readDocumentedConfiguration } from '../support/bird.ts';
 import { NET_SKIP, NetWorld } from '../support/net-world.ts';
 
 const SKIP = NET_SKIP || skipUnlessInstalled(findProgram(['bird']), 'needs bird2');
@@ -88,6 +88,39 @@ describe('addresses announced by BGP', { skip: SKIP }, () => {
     assert.equal(await world.routes(), ON.a);
     await writeFile(file, text);
     await announceMachines(a.host);
+    await world.untilRouted(ON.none);
+  });
+
+  it('a blackholed address is withdrawn, and announced with a community to routers that want it', async () => {
+    const [a] = world.hosts;
+    const file = join(a.folder, 'bird.conf');
+    const documented = await readFile(file, 'utf8');
+    const { host } = a;
+    const atRouter = async () =>
+      await run('birdc', ['-s', join(a.folder, '..', 'router', 'bird.ctl'), 'show', 'route', 'all']);
+    const blackhole = (blackholed: readonly (4 | 6)[]) =>
+      setTraffic(host, 'guest', { bitsPerS: null, mail: false, blackholed });
+    await world.plugGuest(a);
+    await world.untilRouted(ON.a);
+    await blackhole([4, 6]);
+    await world.untilRouted(ON.none);
+    const exports = (await readBlackholeExports()).map(
+      (line) => [line.replace(/ \|\| .*/, ';'), line] as const,
+    );
+    const text = exports.reduce((now, [from, to]) => now.replace(from, to), documented);
+    assert.notEqual(text, documented);
+    await writeFile(file, text);
+    await run('birdc', ['-s', a.socket, 'configure']);
+    const communities = async () => (await atRouter()).match(/\(65535,666\)/g)?.length ?? 0;
+    await world.until(async () => (await communities()) === 2, 'both addresses arrive with the community');
+    await world.until(async () => (await world.routes()) === ON.a, 'the router sends both to the host');
+    assert.equal(await world.pings(GUEST.ipv4.address), false);
+    await blackhole([]);
+    await world.until(async () => (await communities()) === 0, 'the community is withdrawn');
+    await reachable();
+    await writeFile(file, documented);
+    await run('birdc', ['-s', a.socket, 'configure']);
+    await world.unplugGuest(a);
     await world.untilRouted(ON.none);
   });
 

@@ -25,6 +25,14 @@ export async function readDocumentedConfiguration(): Promise<string> {
   return text;
 }
 
+/** Returns the lines of the docs that export blackholed addresses, too. */
+export async function readBlackholeExports(): Promise<string[]> {
+  const page = await readFile(CONFIGURATION, 'utf8');
+  return [...page.matchAll(/^ *(export where proto = "skerry\d" \|\| proto = .*)$/gm)].flatMap(
+    ([, line = '']) => line,
+  );
+}
+
 /** The configuration of the docs for a host, whose files are in a folder. */
 export async function hostConfiguration({ host, outside }: Wire, folder: string): Promise<string> {
   const local = [host[4], host[6], outside[4], outside[6]];
