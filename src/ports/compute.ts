@@ -245,8 +245,8 @@ export interface ComputeDriver {
    */
   sampleMinutes(ids: readonly string[], since: Date): Promise<MinuteSample[]>;
   /**
-   * Returns how many packets pass per second since the previous call, a few seconds to a minute ago. Skips
-   * machines without one, absent machines, and hosts that don't respond.
+   * Returns how many packets pass per second, as a mean since the previous call or over a second. Skips
+   * absent machines, those that just started, and hosts that don't respond.
    */
   samplePackets(ids: readonly string[]): Promise<PacketSample[]>;
   /** Ensures that the volume exists, is at least this large, and is attached only to this machine. */

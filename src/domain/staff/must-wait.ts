@@ -22,6 +22,8 @@ const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'maintenance.end_one': 'maintenance.end',
   'abuse_reports.suspend': 'servers.freeze',
   'abuse_reports.block_mail': 'servers.set_mail',
+  'floods.blackhole': 'servers.blackhole',
+  'floods.lift': 'servers.unblackhole',
 };
 
 /** Several small ones are compared like a large one. */

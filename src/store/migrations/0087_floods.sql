@@ -5,7 +5,7 @@ create table floods (
   server_id    uuid not null,
   customer_id  uuid not null references customers,
   direction    text not null check (direction in ('in', 'out')),
-  -- Of most of its packets.
+  -- Of most packets of the latest sample.
   family       smallint not null check (family in (4, 6)),
   -- Samples in a row above the limit.
   samples      int not null check (samples >= 0),

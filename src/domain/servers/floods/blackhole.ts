@@ -57,6 +57,8 @@ type Flooded = Pick<FloodRow, 'id' | 'server_id' | 'direction' | 'family' | 'bla
 
 /** Each time the flood comes back at once, the blackhole lasts twice as long. */
 export async function blackholeFlood(service: Service, flood: Flooded): Promise<void> {
+  const known = await findBlackhole(service.db, flood.server_id);
+  if (known && blackholedFamilies(known).includes(flood.family)) return;
   const base = service.settings.floods.blackholeMinutes;
   const minutes = Math.min(base * 2 ** Math.min(flood.blackholes, 20), FLOOD_LIMITS.automaticMaxMinutes);
   const until = new Date(service.clock.now().getTime() + minutes * MINUTE_MS);

@@ -122,11 +122,11 @@ export async function floodFindings({ db }: Pick<Service, 'db'>): Promise<FloodF
   const wayIn = count(({ direction, blackholed }) => direction === 'in' && !blackholed);
   const wayOut = count(({ direction, blackholed }) => direction === 'out' && !blackholed);
   const dropped = await countBlackholes(db);
-  const finding = (level: 'warn' | 'note', n: bigint, says: string): FloodFinding[] =>
-    n > 0n ? [{ level, subject: 'floods', message: `${n} ${says}` }] : [];
+  const finding = (level: 'warn' | 'note', subject: string, n: bigint, says: string): FloodFinding[] =>
+    n > 0n ? [{ level, subject, message: `${n} ${says}` }] : [];
   return [
-    ...finding('warn', wayIn, 'to a server, not blackholed'),
-    ...finding('warn', wayOut, 'from a server, not blackholed'),
-    ...finding('note', dropped, 'servers are blackholed'),
+    ...finding('warn', 'floods', wayIn, 'inbound, not blackholed: see skerryd floods list --state open'),
+    ...finding('warn', 'floods', wayOut, 'outbound, not blackholed: see skerryd floods list --state open'),
+    ...finding('note', 'servers', dropped, 'blackholed'),
   ];
 }

@@ -110,17 +110,16 @@ function measure(
   const samples = follows ? known.samples + 1 : 1;
   // A suspicion from before a gap tells nothing about now.
   const continued = follows || known?.noticed_at ? known : undefined;
-  const packets = BigInt(packetsPerS);
-  const isPeak = !continued || packets > continued.peak_packets_per_s;
-  const bits = BigInt(bitsPerS);
+  const peak = (measured: number, before: bigint | undefined) =>
+    before !== undefined && before > BigInt(measured) ? before : BigInt(measured);
   return {
     samples,
     began_at: continued?.began_at ?? now,
     last_seen_at: now,
     noticed_at: continued?.noticed_at ?? (samples >= needed ? now : null),
-    peak_packets_per_s: isPeak ? packets : continued.peak_packets_per_s,
-    peak_bits_per_s: continued && continued.peak_bits_per_s > bits ? continued.peak_bits_per_s : bits,
-    family: isPeak ? (2 * ipv6PacketsPerS > packetsPerS ? 6 : 4) : continued.family,
+    peak_packets_per_s: peak(packetsPerS, continued?.peak_packets_per_s),
+    peak_bits_per_s: peak(bitsPerS, continued?.peak_bits_per_s),
+    family: 2 * ipv6PacketsPerS > packetsPerS ? 6 : 4,
   };
 }
 

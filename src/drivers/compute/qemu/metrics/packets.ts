@@ -3,14 +3,16 @@
  * packet costs nothing more. IPv6 has counters of its own, which tell the family of a flood.
  */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { SECOND_MS } from '../../../../kernel/time.ts';
 import type { PacketRate, PacketSample } from '../../../../ports/network.ts';
 import type { QemuHost } from '../host.ts';
 
 /** Readings closer than this give no rate: the last ones are used. */
 const INTERVAL_MIN_MS = 2 * SECOND_MS;
-/** A mean over a longer time would hide a flood. */
-const INTERVAL_MAX_MS = 60 * SECOND_MS;
+/** A mean over a longer time would hide a flood. Then this process reads twice. */
+const INTERVAL_MAX_MS = 30 * SECOND_MS;
+const SECOND_READING_MS = SECOND_MS;
 
 const INTERFACES = '/proc/net/dev';
 const IPV6_OF = '/proc/net/dev_snmp6';
@@ -33,7 +35,7 @@ interface Reading {
 
 type Rates = ReadonlyMap<string, Readonly<Record<Direction, PacketRate>>>;
 
-/** Remembers the previous reading. After a start, the second reading is the first with rates. */
+/** Remembers the previous reading, if this process also took the previous sample. */
 export class PacketMeter {
   readonly #host: QemuHost;
   #last: Reading | undefined;
@@ -56,14 +58,20 @@ export class PacketMeter {
   }
 
   async #read(): Promise<Rates> {
-    const last = this.#last;
-    if (last && performance.now() - last.at < INTERVAL_MIN_MS) return this.#rates;
-    const taps = await readTaps(this.#host);
-    const reading = { at: performance.now(), taps };
-    this.#last = reading;
-    this.#rates = last && reading.at - last.at <= INTERVAL_MAX_MS ? ratesBetween(last, reading) : new Map();
+    const known = this.#last;
+    if (known && performance.now() - known.at < INTERVAL_MIN_MS) return this.#rates;
+    const isRecent = known && performance.now() - known.at <= INTERVAL_MAX_MS;
+    const last = isRecent ? known : await takeReading(this.#host);
+    if (!isRecent) await wait(SECOND_READING_MS);
+    this.#last = await takeReading(this.#host);
+    this.#rates = ratesBetween(last, this.#last);
     return this.#rates;
   }
+}
+
+async function takeReading(host: QemuHost): Promise<Reading> {
+  const taps = await readTaps(host);
+  return { at: performance.now(), taps };
 }
 
 /** Skips a tap that is new, or whose counters began again. */

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { SimulatedFlood } from '../../../src/drivers/compute/simulator/floods.ts';
+import { parseId } from '../../../src/kernel/ids.ts';
+import { PanelClient, textOf } from '../../support/panel-client.ts';
+import type { SessionClient } from '../../support/session-client.ts';
+import { fill, type Person, startStaffWorld } from './staff-world.ts';
+
+interface Flood {
+  readonly id: string;
+  readonly state: string;
+  readonly direction: string;
+  readonly address: string;
+  readonly server: string;
+  readonly customer: string;
+  readonly peak_packets_per_s: number;
+  readonly blackholes: number;
+  readonly blackhole_until: string | null;
+  readonly lifted_by: string | null;
+  readonly ending: string | null;
+}
+
+const SAMPLE_S = 10;
+const INTO: SimulatedFlood = { direction: 'in', family: 4, packetsPerS: 250_000 };
+
+/** A world with a server, and what tests do with it. */
+async function startFloodWorld(settings: Readonly<Record<string, string>> = {}) {
+  const world = await startStaffWorld(settings);
+  const technician = await world.person('technician');
+  const owner = await world.customer(60);
+  const staff = (method: string, path: string, body?: object) =>
+    world.api(technician.token, method, path, body);
+  const order = async (customer: SessionClient): Promise<{ id: string; ipv4: string }> => {
+    const ordered = await customer.post('/deploy-api.php', {
+      ...{ product: 'vps', plan: 's1', region: 'par', os: 'debian', billing: 1 },
+      root_password: 'a root password',
+    });
+    assert.equal(ordered.body.ok, true, JSON.stringify(ordered.body));
+    await world.settle();
+    const { body } = await staff('GET', `/servers?customer=${customer.email}`);
+    return (body.data as { id: string; ipv4: string }[])[0] ?? assert.fail('no server');
+  };
+  const server = await order(owner);
+  const machine = parseId('server', server.id) ?? assert.fail();
+  const floods = async (query = ''): Promise<Flood[]> =>
+    (await staff('GET', `/floods${query}`)).body.data as Flood[];
+  return {
+    ...{ world, technician, owner, staff, order, server, floods },
+    flood: (flood: SimulatedFlood | null) => world.simulator.flood(machine, flood),
+    blackholed: () => world.simulator.readBlackholed(machine),
+    /** Lets the clock take so many samples. */
+    samples: async (count: number) => {
+      for (let taken = 0; taken < count; taken++) await world.advance(SAMPLE_S);
+    },
+    latest: async (): Promise<Flood> => (await floods())[0] ?? assert.fail('no flood'),
+    mails: async (subject: RegExp): Promise<string[]> => {
+      await world.settle();
+      const outbox = await fetch(`${world.url}/sandbox/mails?to=${encodeURIComponent(owner.email)}`);
+      const { mails } = (await outbox.json()) as { mails: { subject: string; text: string }[] };
+      return mails.filter((mail) => subject.test(mail.subject)).map(({ text }) => text);
+    },
+  };
+}
+type FloodWorld = Awaited<ReturnType<typeof startFloodWorld>>;
+
+describe('floods that staff decide about', () => {
+  let at: FloodWorld;
+  let support: Person;
+  before(async () => {
+    at = await startFloodWorld();
+    support = await at.world.person('support');
+  });
+  after(() => at.world.close());
+  /** Ends the flood of the previous test. */
+  beforeEach(async () => {
+    await at.flood(null);
+    await at.staff('POST', `/servers/${at.server.id}/unblackhole`, { reason: 'a test ended' });
+    await at.world.advance(301);
+    await at.samples(1);
+    assert.deepEqual(await at.floods('?state=open'), []);
+  });
+
+  it('are noticed after three samples in a row, told to staff, and end when they stop', async () => {
+    const known = (await at.floods()).length;
+    await at.flood(INTO);
+    await at.samples(2);
+    assert.equal((await at.floods()).length, known);
+    await at.flood(null);
+    await at.samples(1);
+    await at.flood(INTO);
+    await at.samples(2);
+    assert.equal((await at.floods()).length, known);
+    await at.flood({ ...INTO, packetsPerS: 300_000 });
+    await at.samples(1);
+    const flood = await at.latest();
+    assert.deepEqual(
+      [flood.state, flood.direction, flood.address, flood.server, flood.customer, flood.peak_packets_per_s],
+      ['open', 'in', 'ipv4', at.server.id, at.owner.email, 300_000],
+    );
+    assert.deepEqual(await at.blackholed(), []);
+    assert.match(JSON.stringify((await at.staff('GET', '/status')).body), /1 inbound, not blackholed/);
+    const metrics = await fetch(`${at.world.console}/metrics`, {
+      headers: { authorization: `Bearer ${at.technician.token}` },
+    });
+    assert.match(await metrics.text(), /skerry_floods\{direction="in",blackholed="no"\} 1/);
+    const overview = textOf((await at.technician.browser.get('/')).text);
+    assert.match(overview, /1 inbound, not blackholed/);
+    const page = await at.technician.browser.get(`/floods/${flood.id}`);
+    assert.match(textOf(page.text), /Flood to the server .*300,000/);
+    await at.flood(null);
+    await at.world.advance(301);
+    await at.samples(1);
+    const ended = await at.latest();
+    assert.deepEqual([ended.id, ended.state, ended.ending], [flood.id, 'ended', 'stopped']);
+    const refused = await at.staff('POST', `/floods/${flood.id}/blackhole`, { minutes: 5, reason: 'x' });
+    assert.equal(refused.status, 409);
+  });
+
+  it('are told apart by direction and family, and a rate below the limit is none', async () => {
+    const known = (await at.floods()).length;
+    await at.flood({ direction: 'in', family: 6, packetsPerS: 99_999 });
+    await at.samples(4);
+    assert.equal((await at.floods()).length, known);
+    await at.flood({ direction: 'out', family: 6, packetsPerS: 60_000 });
+    await at.samples(3);
+    const flood = await at.latest();
+    assert.deepEqual([flood.direction, flood.address], ['out', 'ipv6']);
+    assert.deepEqual((await at.floods('?direction=in&state=open')).length, 0);
+    assert.deepEqual((await at.floods(`?server=${at.server.id}&state=open`)).length, 1);
+    assert.deepEqual((await at.floods(`?customer=${at.owner.email}&direction=out`)).length, 1);
+  });
+
+  it('are blackholed in the console with a reason, until the time, and the customer is told', async () => {
+    await at.flood(INTO);
+    await at.samples(3);
+    const { id } = await at.latest();
+    const path = `/floods/${id}`;
+    const unexplained = await at.staff('POST', `${path}/blackhole`, { minutes: 30 });
+    assert.equal(unexplained.status, 400);
+    const done = await fill(at.technician.browser, path, 'floods.blackhole', {
+      ...{ address: 'ipv4', minutes: '30', reason: 'the uplink is full' },
+    });
+    assert.match(done.location ?? '', /done=blackholed/, done.text);
+    await at.world.settle();
+    assert.deepEqual(await at.blackholed(), [4]);
+    assert.equal((await at.latest()).state, 'blackholed');
+    assert.match(JSON.stringify((await at.staff('GET', '/status')).body), /1 blackholed/);
+
+    const [mail = ''] = await at.mails(/^We drop the traffic of/);
+    assert.match(mail, /at its IPv4 address\.\s+A flood of packets to it/);
+    assert.ok(!mail.includes(at.server.ipv4));
+    const panel = PanelClient.forUrl(at.world.url, { cookie: at.owner.cookie });
+    const page = textOf((await panel.get(`/servers/${at.server.id}`)).text);
+    assert.match(page, /We drop all packets to and from the IPv4 address of this server until 20/);
+    const ofStaff = textOf((await at.technician.browser.get(`/servers/${at.server.id}`)).text);
+    assert.match(ofStaff, /Blackholed until/);
+
+    await at.world.advance(29 * 60);
+    assert.deepEqual(await at.blackholed(), [4]);
+    await at.flood(null);
+    await at.world.advance(61);
+    assert.deepEqual(await at.blackholed(), []);
+    const lifted = await at.latest();
+    assert.deepEqual([lifted.state, lifted.lifted_by, lifted.blackholes], ['open', 'time', 1]);
+    assert.equal((await at.mails(/^The traffic of .* passes again/)).length, 1);
+    assert.ok(!textOf((await panel.get(`/servers/${at.server.id}`)).text).includes('We drop all packets'));
+    const audit = JSON.stringify((await at.staff('GET', `/audit?resource=${at.server.id}`)).body);
+    assert.match(audit, /server\.blackhole.*|server\.unblackhole/);
+    assert.match(audit, /server\.unblackhole/);
+    const log = JSON.stringify((await at.staff('GET', '/staff_log')).body);
+    assert.match(log, /floods\.blackhole.*the uplink is full|the uplink is full.*floods\.blackhole/);
+    for (const text of [audit, log]) assert.ok(!text.includes(at.server.ipv4));
+  });
+
+  it('a server is blackholed without a flood, for another time, and lifted by hand', async () => {
+    const path = `/servers/${at.server.id}`;
+    await at.staff('POST', `${path}/blackhole`, { address: 'both', minutes: 10, reason: 'a test' });
+    await at.world.settle();
+    assert.deepEqual(await at.blackholed(), [4, 6]);
+    const again = { address: 'ipv6', minutes: 60, reason: 'a test' };
+    const changed = await at.staff('POST', `${path}/blackhole`, again);
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    await at.world.settle();
+    assert.deepEqual(await at.blackholed(), [6]);
+    await at.world.advance(601);
+    assert.deepEqual(await at.blackholed(), [6]);
+    const done = await fill(at.technician.browser, path, 'servers.unblackhole', { reason: 'it stopped' });
+    assert.match(done.location ?? '', /done=lifted/, done.text);
+    await at.world.settle();
+    assert.deepEqual(await at.blackholed(), []);
+    assert.equal((await at.staff('POST', `${path}/unblackhole`, { reason: 'again' })).status, 409);
+  });
+
+  it('a blackhole reaches the host that a server moves to, and survives its restart', async () => {
+    const path = `/servers/${at.server.id}`;
+    await at.staff('POST', `${path}/blackhole`, { address: 'ipv4', minutes: 60, reason: 'a test' });
+    await at.staff('POST', `${path}/power`, { action: 'reboot', reason: 'a test' });
+    await at.world.settle();
+    const moved = await at.staff('POST', `${path}/move`, { reason: 'a test' });
+    assert.equal(moved.status, 200, JSON.stringify(moved.body));
+    await at.world.advance(120);
+    assert.deepEqual(await at.blackholed(), [4]);
+  });
+
+  it('refuse other roles, and name the field of a wrong value', async () => {
+    await at.flood(INTO);
+    await at.samples(3);
+    const { id } = await at.latest();
+    const order = { minutes: 5, reason: 'x' };
+    const denied = await at.world.api(support.token, 'POST', `/floods/${id}/blackhole`, order);
+    assert.equal(denied.status, 403);
+    assert.equal((await at.world.api(support.token, 'GET', `/floods/${id}`)).status, 200);
+    for (const [body, field] of [
+      [{ minutes: 0 }, 'minutes'],
+      [{ minutes: 10_081 }, 'minutes'],
+      [{ minutes: 5, address: 'all' }, 'address'],
+    ] as const) {
+      const answer = await at.staff('POST', `/floods/${id}/blackhole`, { ...body, reason: 'x' });
+      assert.equal(answer.status, 400);
+      assert.ok(JSON.stringify(answer.body).includes(`"${field}"`), JSON.stringify(answer.body));
+    }
+    assert.equal((await at.staff('GET', '/floods/fld_unknown')).status, 404);
+    assert.equal((await at.staff('POST', '/floods/fld_unknown/lift', { reason: 'x' })).status, 404);
+    assert.equal((await at.staff('GET', '/floods?server=x')).status, 400);
+    assert.equal((await at.staff('POST', `/floods/${id}/lift`, { reason: 'x' })).status, 409);
+  });
+
+  it('nothing is concluded from a host that does not answer', async () => {
+    await at.flood(INTO);
+    await at.samples(2);
+    const { body } = await at.staff('GET', `/servers/${at.server.id}`);
+    const known = (await at.floods()).length;
+    await at.world.simulator.setHostDown(String(body.host), true);
+    await at.samples(1);
+    await at.world.simulator.setHostDown(String(body.host), false);
+    await at.samples(1);
+    assert.equal((await at.floods()).length, known + 1);
+  });
+});
+
+describe('floods that blackhole their address', () => {
+  let at: FloodWorld;
+  before(async () => {
+    at = await startFloodWorld({
+      ...{ SKERRY_FLOOD_BLACKHOLE: 'true', SKERRY_FLOOD_BLACKHOLE_MINUTES: '10' },
+      ...{ SKERRY_FLOOD_SAMPLES: '2', SKERRY_FLOOD_OUT_PPS: '0' },
+    });
+  });
+  after(() => at.world.close());
+
+  it('each time they come back at once, the blackhole lasts twice as long', async () => {
+    await at.flood(INTO);
+    await at.samples(2);
+    for (const minutes of [10, 20, 40]) {
+      assert.deepEqual(await at.blackholed(), [4], `${minutes}`);
+      await at.world.advance((minutes - 1) * 60);
+      assert.deepEqual(await at.blackholed(), [4], `${minutes}`);
+      // The blackhole ends within this minute, and two samples are above the limit again.
+      await at.samples(9);
+    }
+    const flood = await at.latest();
+    assert.deepEqual([flood.state, flood.blackholes], ['blackholed', 4]);
+    assert.equal((await at.floods()).length, 1);
+  });
+
+  it('a flood that comes back later is a new one, with the first duration', async () => {
+    await at.flood(null);
+    await at.staff('POST', `/servers/${at.server.id}/unblackhole`, { reason: 'it stopped' });
+    await at.world.advance(301);
+    await at.samples(1);
+    assert.deepEqual([(await at.latest()).state, (await at.latest()).lifted_by], ['ended', 'staff']);
+    await at.flood({ ...INTO, family: 6 });
+    await at.samples(2);
+    assert.equal((await at.floods()).length, 2);
+    assert.deepEqual([(await at.latest()).blackholes, await at.blackholed()], [1, [6]]);
+    await at.world.advance(601);
+    await at.flood(null);
+    await at.staff('POST', `/servers/${at.server.id}/unblackhole`, { reason: 'it stopped' });
+    await at.world.settle();
+    assert.deepEqual(await at.blackholed(), []);
+  });
+
+  it('a limit of 0 watches nothing', async () => {
+    await at.flood({ direction: 'out', family: 4, packetsPerS: 10_000_000 });
+    await at.samples(3);
+    assert.deepEqual(await at.floods('?direction=out'), []);
+    await at.flood(null);
+  });
+
+  it('are in the export of their account, and deleted with it', async () => {
+    const admin = await at.world.person('owner');
+    const id = encodeURIComponent(at.owner.email);
+    const exported = await fetch(`${at.world.console}/admin/v1/customers/${id}/export`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: 'they asked' }),
+    });
+    const text = await exported.text();
+    assert.match(text, /"floods"/, text.slice(0, 300));
+    assert.match(text, /"peak_packets_per_s":\s*"?250000/);
+    const deleted = await at.world.api(admin.token, 'POST', `/customers/${id}/delete`, {
+      ...{ destroy_servers: true, reason: 'they asked' },
+    });
+    assert.equal(deleted.status, 200, JSON.stringify(deleted.body));
+    await at.world.settle();
+    assert.deepEqual(await at.floods(), []);
+    const left = 'select (select count(*) from floods) + (select count(*) from blackholes) as n';
+    assert.equal((await at.world.opened.db.row<{ n: bigint }>(left))?.n, 0n);
+  });
+});
