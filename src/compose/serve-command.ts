@@ -25,8 +25,8 @@ import { waitForStopSignal } from './stop-signal.ts';
  */
 const STOP_TIMEOUT_MS = 9_500;
 const RESETS_CONNECTIONS =
-  'skerryd: net.ipv4.tcp_migrate_req is not 1, so the kernel may reset a connection that a stopping process ' +
-  'has not accepted; see deploy/sysctl.conf';
+  'skerryd: net.ipv4.tcp_migrate_req is not 1, so the kernel may reset a connection that a stopping ' +
+  'process has not accepted; see deploy/sysctl.conf';
 const NOTHING_TO_RESTART =
   'skerryd: SIGHUP restarts processes of `serve --processes N` only; nothing was done';
 /** Kept free for operator commands and for PostgreSQL itself. */
