@@ -83,7 +83,7 @@ export const ACTIONS = [
   'server.block_mail',
   // Drops all packets of its addresses, until then.
   'server.blackhole',
-  'server.unblackhole',
+  'server.lift_blackhole',
   'image.create',
   'image.delete',
   'image.import',

@@ -10,7 +10,7 @@ import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
-import { CATALOGUE_CHANGES, type Change } from './audited-edits.ts';
+import { addFlood, CATALOGUE_CHANGES, type Change, floodChanges } from './audited-edits.ts';
 import { CERTIFICATE, editedCatalogue, PUBLIC_KEY, poolFile, serviceFor } from './command-inputs.ts';
 import {
   COMMANDS_OF_CUSTOMERS,
@@ -28,6 +28,7 @@ let webhookId: string;
 let ticket: string;
 let keyId: string;
 let report: string;
+let flood: string;
 const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
 const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
 before(async () => {
@@ -53,6 +54,7 @@ before(async () => {
   );
   const event = { address: used?.addr ?? '', time: service.clock.now().toISOString() };
   report = (await createAbuseReport(service, { ...event, kind: 'spam', evidence: 'A log line' })).id;
+  flood = await addFlood(service, serverId);
   const free = await db.row<{ addr: string }>(
     'select host(addr) as addr from ipv4_addresses where server_id is null limit 1',
   );
@@ -153,16 +155,16 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'servers resize': { args: () => [serverId, ...TO_S2], audits: 'server.resize', of: 'customer' },
   'servers rebuild': { args: () => [serverId, ...NEW_DISK()], audits: 'server.rebuild', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
+  ...floodChanges(
+    () => serverId,
+    () => flood,
+  ),
   'abuse block-mail': { args: () => [report], audits: 'server.block_mail', of: 'customer' },
   'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups release': { args: () => [withheld[0] ?? ''], audits: 'topup.credit', of: 'customer' },
   'topups refund': {
     args: () => [
-      withheld[1] ?? '',
-      '--to',
-      'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-      '--approved-by',
-      'Ann',
+      ...[withheld[1] ?? '', '--to', 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', '--approved-by', 'Ann'],
     ],
     audits: 'topup.refund',
     of: 'customer',

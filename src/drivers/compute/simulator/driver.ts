@@ -48,8 +48,7 @@ import {
 } from './machine.ts';
 import { SimulatedMoves } from './moves.ts';
 import { applyPowerAction, bootRescue } from './power.ts';
-import { openScreen } from './screen.ts';
-import type { ScreenFacts } from './screen-text.ts';
+import { openScreen, readScreenFacts } from './screen.ts';
 import {
   findSnapshot,
   readRestoreContent,
@@ -177,9 +176,10 @@ export class SimulatedCompute implements ComputeDriver {
   /** A machine that is off has no console. */
   async console(id: string): Promise<Duplex> {
     await this.#throwArmedFault('console', 'transient');
-    const first = await this.#readScreenFacts(id);
+    const read = () => readScreenFacts(this.#db, id, this.#clock.now());
+    const first = await read();
     if (first.state === 'stopped') throw new ComputeError('refused', 'the machine is off');
-    return openScreen(first, () => this.#readScreenFacts(id));
+    return openScreen(first, read);
   }
 
   async sample(ids: readonly string[], since: Date): Promise<HourSample[]> {
@@ -273,20 +273,6 @@ export class SimulatedCompute implements ComputeDriver {
       level: 'ok',
       subject: 'machines',
       message: 'simulated: no real resources are used or sold',
-    };
-  }
-
-  async #readScreenFacts(id: string): Promise<ScreenFacts> {
-    const { installed, ...machine } = await requireMachine(this.#db, id);
-    const now = this.#clock.now();
-    return {
-      hostname: installed.hostname,
-      state: stateAt(machine, now),
-      image: `${installed.image.family} ${installed.image.version}`,
-      ipv4: installed.ipv4.address,
-      ipv6: installed.ipv6.address,
-      rescue: isInRescue(machine, now),
-      bootedAt: machine.booted_at,
     };
   }
 

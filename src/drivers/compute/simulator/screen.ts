@@ -4,6 +4,8 @@
  */
 import { Duplex } from 'node:stream';
 import { type ClientMessage, RfbClientReader, RfbError } from '../../../kernel/rfb.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { isInRescue, requireMachine, stateAt } from './machine.ts';
 import { CELL_HEIGHT, drawRow } from './screen-font.ts';
 import { ROWS, type ScreenFacts, ScreenText } from './screen-text.ts';
 
@@ -135,4 +137,17 @@ function uint16s(...values: number[]): Buffer {
   const bytes = Buffer.alloc(2 * values.length);
   for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, 2 * index);
   return bytes;
+}
+
+export async function readScreenFacts(sql: Sql, id: string, now: Date): Promise<ScreenFacts> {
+  const { installed, ...machine } = await requireMachine(sql, id);
+  return {
+    hostname: installed.hostname,
+    state: stateAt(machine, now),
+    image: `${installed.image.family} ${installed.image.version}`,
+    ipv4: installed.ipv4.address,
+    ipv6: installed.ipv6.address,
+    rescue: isInRescue(machine, now),
+    bootedAt: machine.booted_at,
+  };
 }

@@ -157,7 +157,7 @@ const BLACKHOLE_ACTS: readonly RoomAct<StaffServer>[] = [
     values: () => ({ address: 'both', minutes: 60 }),
   },
   {
-    operation: 'servers.unblackhole',
+    operation: 'servers.lift_blackhole',
     title: 'Lift the blackhole',
     button: 'Lift blackhole',
     notice: 'lifted',

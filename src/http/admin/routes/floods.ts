@@ -91,9 +91,9 @@ export const FLOOD_ROUTES: readonly AdminRoute[] = [
     },
   }),
   adminRoute({
-    id: 'servers.unblackhole',
+    id: 'servers.lift_blackhole',
     method: 'POST',
-    path: '/servers/{id}/unblackhole',
+    path: '/servers/{id}/lift_blackhole',
     run: async ({ service, params }) => {
       await requireLifted(service, params.id);
       return await shown(service, params.id);

@@ -110,7 +110,7 @@ function staticProtocol(name: string, family: 4 | 6, prefixes: readonly string[]
   return `protocol static ${name} {\n  ipv${family};\n${routes}}\n`;
 }
 
-/** What BIRD announces: the addresses of servers here, and those that are blackholed. */
+/** The announcement: the addresses of servers here, and those that are blackholed. */
 interface BirdPrefixes {
   readonly routed: Prefixes;
   readonly blackholed: Prefixes;

@@ -91,7 +91,7 @@ describe('addresses announced by BGP', { skip: SKIP }, () => {
     await world.untilRouted(ON.none);
   });
 
-  it('a blackholed address is withdrawn, and announced with a community to routers that want it', async () => {
+  it('a blackholed address is withdrawn, or announced with a community', async () => {
     const [a] = world.hosts;
     const file = join(a.folder, 'bird.conf');
     const documented = await readFile(file, 'utf8');

@@ -73,7 +73,7 @@ describe('floods and blackholes', { skip: NET_SKIP }, () => {
     return { in: taps.get(of.tap)?.in.packets ?? 0, out: Number(columns.trim().split(/\s+/)[9]) };
   }
 
-  /** What passes of one direction: `4 6`, `4`, `6`, or nothing. Packets of the last guest come last. */
+  /** The families that pass in one direction, such as `4 6`. Packets of the last guest come last. */
   async function passes(of: Guest, direction: 'in' | 'out'): Promise<string> {
     const burst = direction === 'in' ? burstIn : burstOut;
     const before = { own: await counters(of), last: await counters(last) };
@@ -180,7 +180,7 @@ describe('floods and blackholes', { skip: NET_SKIP }, () => {
     assert.deepEqual(await readBlackholes(world.host), wanted);
   });
 
-  it('the route of a server that moved away is removed, and that of a block of the operator stays', async () => {
+  it('the route of a server that moved away is removed, and that of a block stays', async () => {
     const block = ['blackhole', '198.51.100.99/32', 'metric', '4294967295'];
     await world.host.runInNet('ip', ['route', 'add', ...block]);
     await blackhole([4, 6]);
