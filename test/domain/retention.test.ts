@@ -35,6 +35,7 @@ const KEPT: Record<string, string> = {
     'webhook_queues',
   ),
   ...stay('deleted when the name is withdrawn', 'published_rdns'),
+  ...stay('one per server, deleted at its end', 'blackholes'),
   ...stay('one per customer', 'event_counters', 'totp_secrets'),
   ...stay('customer resources, limited by a constant', 'passkeys', 'saved_filters'),
   ...stay('of a customer, limited by a constant', 'customer_tags'),
