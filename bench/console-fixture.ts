@@ -10,6 +10,7 @@ const TOPUPS = 500_000;
 const AUDIT_EVENTS = 1_000_000;
 const STAFF_ACTS = 200_000;
 const ABUSE_REPORTS = 50_000;
+const FLOODS = 20_000;
 const MAILINGS = 200;
 const ANNOUNCEMENTS = 200;
 
@@ -116,6 +117,11 @@ const STATEMENTS: readonly string[] = [
           case when i % 50 = 0 then 'open' else 'closed' end, case when i % 50 > 0 then 'unfounded' end, at,
           'deleted', at + interval '1 day', false, at, case when i % 50 > 0 then at end
      from ${numbered(ABUSE_REPORTS)}`,
+  `insert into floods (id, server_id, customer_id, direction, family, samples, peak_packets_per_s,
+                       peak_bits_per_s, began_at, last_seen_at, noticed_at, ended_at, ending)
+   select new_id(at), new_id(at), customer, 'in', 4, 3, 200000, 100000000, at, at, at,
+          case when i % 500 > 0 then at end, case when i % 500 > 0 then 'stopped' end
+     from ${numbered(FLOODS)}`,
   `insert into mailings (id, kind, subject, body, criteria, status, total, sent, next_at, created_at,
                          finished_at)
    select new_id(at), 'news', 'Mailing ' || i, 'Text', '{}', 'done', ${CUSTOMERS}, ${CUSTOMERS}, at, at, at

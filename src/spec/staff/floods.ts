@@ -27,11 +27,9 @@ export const FLOOD_LIMITS = {
   retentionDays: 180,
 } as const;
 
-const READERS = ['owner', 'support', 'technician'] as const;
-
 export const FLOOD_OPERATIONS = {
-  'floods.list': read('floods list', 'List floods of packets', READERS),
-  'floods.get': read('floods show', 'Show a flood', READERS),
+  'floods.list': read('floods list', 'List floods of packets'),
+  'floods.get': read('floods show', 'Show a flood'),
   'floods.blackhole': act('floods blackhole', 'Drop all packets of a flooded address', HOSTS),
   'floods.lift': act('floods lift', 'Lift the blackhole of a flooded server', HOSTS),
   'servers.blackhole': act('servers blackhole', 'Drop all packets of the addresses of a server', HOSTS),

@@ -1,6 +1,6 @@
 /** Floods of packets, and what was measured of them. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { FloodDirection, FloodEnding, FloodState } from '../../spec/staff/floods.ts';
+import type { FloodDirection, FloodEnding } from '../../spec/staff/floods.ts';
 import { conditionsFor, parametersFor } from '../parameters.ts';
 
 export interface FloodRow {
@@ -143,22 +143,29 @@ export type ShownFloodRow = FloodRow & {
   /** Null: the server was deleted. */
   readonly server_name: string | null;
   readonly host: string | null;
+  /** An address of the server, now, of the family. */
+  readonly address: string | null;
   /** Of the server, now. */
   readonly is_blackholed: boolean;
 };
 
 const SELECT = `select ${COLUMNS.replace(/\w+/g, 'f.$&')}, c.email, s.name as server_name, h.name as host,
-    b.server_id is not null as is_blackholed
+    b.server_id is not null as is_blackholed,
+    case f.family when 4 then host(a.addr) else host(p.prefix) end as address
   from floods f join customers c on c.id = f.customer_id
   left join servers s on s.id = f.server_id left join hosts h on h.id = s.host_id
-  left join blackholes b on b.server_id = f.server_id`;
+  left join blackholes b on b.server_id = f.server_id
+  left join ipv4_addresses a on a.server_id = f.server_id
+  left join ipv6_prefixes p on p.server_id = f.server_id`;
 
 /** Omitted fields match everything. */
 export interface FloodFilter {
   readonly direction?: FloodDirection;
   readonly customerId?: string;
   readonly serverId?: string;
-  readonly state?: FloodState;
+  readonly open?: true;
+  readonly blackholed?: true;
+  readonly ended?: true;
   readonly beforeId?: string;
 }
 
@@ -166,8 +173,10 @@ const CONDITIONS = {
   direction: 'f.direction = $direction',
   customerId: 'f.customer_id = $customerId',
   serverId: 'f.server_id = $serverId',
-  state: `case when f.ended_at is not null then 'ended' when b.server_id is not null then 'blackholed'
-               else 'open' end = $state`,
+  // The condition of the index.
+  open: 'f.ended_at is null and b.server_id is null',
+  blackholed: 'f.ended_at is null and b.server_id is not null',
+  ended: 'f.ended_at is not null',
   beforeId: 'f.id < $beforeId',
 };
 

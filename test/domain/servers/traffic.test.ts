@@ -56,7 +56,7 @@ describe('server traffic', () => {
       assert.equal(await waiting(), 1);
       assert.equal(await setOutboundMail(service, shown, allowed), false);
       assert.equal(await applyTraffic(service, id), 'done');
-      assert.deepEqual(calls.pop(), [id, { bitsPerS: null, mail: allowed }]);
+      assert.deepEqual(calls.pop(), [id, { bitsPerS: null, mail: allowed, blackholed: [] }]);
     }
     assert.deepEqual(await audited(), ['server.allow_mail', 'server.block_mail']);
   });
@@ -65,7 +65,7 @@ describe('server traffic', () => {
     await set('throttled = true, mail_allowed = true');
     await applyTraffic(service, id);
     const bitsPerS = service.settings.throttleMbps * 1_000_000;
-    assert.deepEqual(calls, [[id, { bitsPerS, mail: true }]]);
+    assert.deepEqual(calls, [[id, { bitsPerS, mail: true, blackholed: [] }]]);
     await set('throttled = false, mail_allowed = false');
   });
 

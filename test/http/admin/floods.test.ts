@@ -165,6 +165,24 @@ describe('floods that staff decide about', () => {
     assert.equal((await at.staff('POST', `/floods/${id}/lift`, { reason: 'x' })).status, 409);
   });
 
+  it('of a server that sends one become a report of abuse, with what was counted', async () => {
+    // The session of the other person has expired on this clock.
+    const { browser } = await at.world.person('support', 'later@host.example');
+    await at.flood({ direction: 'out', family: 4, packetsPerS: 70_000 });
+    await at.samples(3);
+    const { id } = await at.latest();
+    const made = await fill(browser, `/floods/${id}`, 'abuse_reports.create', {});
+    assert.match(made.location ?? '', /^\/abuse_reports\/abr_\w{26}/, made.text);
+    const report = textOf((await browser.get(made.location?.split('?')[0] ?? '')).text);
+    assert.match(report, /Denial of service: .*A server had the address/);
+    assert.match(report, /up to 70000 packets per second from the server/);
+    assert.ok(report.includes(at.server.ipv4));
+    await at.flood(INTO);
+    await at.samples(3);
+    const wayIn = await browser.get(`/floods/${(await at.latest()).id}`);
+    assert.ok(!wayIn.text.includes('Record an abuse report'));
+  });
+
   it('nothing is concluded from a host that does not answer', async () => {
     await at.flood(INTO);
     await at.samples(2);

@@ -81,7 +81,6 @@ async function startServerRemoval(service: Service, id: string): Promise<void> {
 /** Deletes plain rows. Resources with a disk or file are hidden, and their own tasks remove them. */
 async function removeBelongings(tx: Sql, customerId: string, now: Date): Promise<void> {
   await forgetReportsOf(tx, customerId, now);
-  await deleteFloodsOf(tx, customerId);
   await deleteKeysAndGroups(tx, customerId);
   await removeWebhooks(tx, customerId, now);
   await enqueueTasks(tx, { kind: 'volume', subjects: await softDeleteVolumes(tx, customerId, now), now });
@@ -130,6 +129,7 @@ export async function forgetCustomer(service: Service, customerId: string): Prom
     const now = service.clock.now();
     await forfeitBalance(tx, customerId, now);
     await anonymizeCustomer(tx, customerId, now);
+    await deleteFloodsOf(tx, customerId);
     const keptUntil = new Date(now.getTime() + LIMITS.auditRetentionDays * DAY_MS);
     await shortenAssignments(tx, customerId, keptUntil);
     const mail = { customerId, kind: 'account_deleted', cause: `account:${customerId}` } as const;

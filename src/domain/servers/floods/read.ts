@@ -31,7 +31,7 @@ export async function listFloodsForStaff(
   const beforeId = before === undefined ? undefined : parseId('flood', before);
   if (before !== undefined && beforeId === undefined) return { floods: [], hasMore: false };
   const filter = {
-    ...(state && { state }),
+    ...(state && { [state]: true as const }),
     ...(direction && { direction }),
     ...(customer && { customerId: (await requireCustomer(db, customer)).id }),
     ...(server && { serverId: requireServer(server) }),
@@ -86,6 +86,8 @@ function toFlood(row: ShownFloodRow) {
     state,
     direction: row.direction,
     address: `ipv${row.family}` as const,
+    /** That of the server now; null: it was deleted. */
+    ip: row.address,
     server: formatId('server', row.server_id),
     /** Null: it was deleted. */
     server_name: row.server_name,

@@ -40,6 +40,7 @@ const DETAILS: readonly Shown<Flood>[] = [
   { name: 'Flood', value: ({ id }) => id, as: 'code' },
   DIRECTION,
   ADDRESS,
+  { name: 'IP address', value: ({ ip }) => ip, as: 'code' },
   SERVER,
   HOST,
   CUSTOMER,
@@ -60,6 +61,10 @@ const DETAILS: readonly Shown<Flood>[] = [
   { name: 'Lifted', value: (row) => row.lifted_at, as: 'time' },
   { name: 'Lifted by', value: (row) => row.lifted_by && (row.lifted_by === 'time' ? 'its end' : 'staff') },
 ];
+
+function evidenceOf({ id, began_at: began, last_seen_at: last, peak_packets_per_s: packets }: Flood): string {
+  return `We counted up to ${packets} packets per second from the server, from ${began} to ${last} (${id}).`;
+}
 
 export const FLOODS_ROOM: Room<Flood> = {
   section: 'floods',
@@ -112,6 +117,18 @@ export const FLOODS_ROOM: Room<Flood> = {
         button: 'Lift blackhole',
         notice: 'lifted',
         when: (row) => row.server_blackholed,
+      },
+      {
+        operation: 'abuse_reports.create',
+        title: 'Record an abuse report',
+        button: 'Record report',
+        text: 'Then send it to the customer, who answers in a ticket.',
+        when: ({ direction, ip }) => direction === 'out' && ip !== null,
+        values: (row) => ({
+          ...{ kind: 'ddos', address: row.ip, time: row.began_at, suspend_when_late: false },
+          evidence: evidenceOf(row),
+        }),
+        to: ({ id }) => `${CONSOLE_PATHS.abuse}/${encodeURIComponent(String(id))}`,
       },
     ],
   },
