@@ -1,5 +1,5 @@
 /** `legal`: orders of authorities with their documents, and the transparency report. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { attachLegalDocument, readLegalDocument } from '../domain/staff/legal/documents.ts';
@@ -22,7 +22,6 @@ import {
 import { readReport } from '../domain/staff/legal/report.ts';
 import { recordCommand } from '../domain/staff/perform.ts';
 import { recordCommandOn } from '../domain/staff/target.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
 import {
   LEGAL_LIMITS,
   LEGAL_ORDER_KINDS,
@@ -35,6 +34,7 @@ import type { OperatorContext } from './context.ts';
 import type { Output } from './format/output.ts';
 import { formatMoreHint } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
+import { readBounded } from './read-file.ts';
 
 const LIMIT = 100;
 const ID = 'Id of the order, lgl_…';
@@ -169,7 +169,7 @@ function addDocuments(legal: Command, { resources, terminal }: OperatorContext):
     .description('Attach a document to a legal order')
     .action(async (id: string, file: string) => {
       const { service } = await resources.service();
-      const content = await readBounded(file);
+      const content = await readBounded(file, LEGAL_LIMITS.documentMaxBytes);
       await recordCommandOn(service, 'legal_orders.attach', { kind: 'legalOrder', name: id }, () =>
         attachLegalDocument(service, id, { name: basename(file), content }),
       );
@@ -187,14 +187,6 @@ function addDocuments(legal: Command, { resources, terminal }: OperatorContext):
       await writeFile(to, content, { flag: 'wx', mode: 0o600 });
       terminal.out(`wrote ${content.length} bytes of ${type} to ${to}`);
     });
-}
-
-async function readBounded(file: string): Promise<Buffer> {
-  const { size } = await stat(file);
-  if (size > LEGAL_LIMITS.documentMaxBytes) {
-    throw new OperatorError(`the file is too large: at most ${LEGAL_LIMITS.documentMaxBytes} bytes`);
-  }
-  return await readFile(file);
 }
 
 function addReport(legal: Command, { resources, terminal }: OperatorContext): void {

@@ -104,6 +104,21 @@ export const SEALED = {
     row: 'report_id',
     lasting: true,
   },
+  abuseFileName: {
+    purpose: 'name of an abuse file',
+    table: 'abuse_files',
+    column: 'name_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  abuseFile: {
+    purpose: 'abuse file',
+    table: 'abuse_files',
+    column: 'content_sealed',
+    row: 'id',
+    lasting: true,
+    batch: 5,
+  },
   legalOrder: {
     purpose: 'legal order',
     table: 'legal_orders',

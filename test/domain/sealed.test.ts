@@ -8,6 +8,7 @@ import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { attachAbuseFile } from '../../src/domain/staff/abuse/files.ts';
 import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
 import { attachLegalDocument } from '../../src/domain/staff/legal/documents.ts';
 import { createLegalOrder } from '../../src/domain/staff/legal/orders.ts';
@@ -61,10 +62,11 @@ async function storeTwoOfEach(): Promise<void> {
       service.keys.seal(SEALED.ticketMail, ticketId, `<${n}@example.org>`),
     );
     await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
-    await createAbuseReport(service, {
+    const { id: report } = await createAbuseReport(service, {
       ...{ kind: 'spam', address: `192.0.2.${n}`, time: '2020-01-01T00:00:00Z', evidence: `e ${n}` },
       reporter: `r ${n}`,
     });
+    await attachAbuseFile(service, report, { name: `log ${n}`, content: Buffer.from(`log ${n}`) });
     const known = { kind: 'other', authority: `authority ${n}`, reference: `r ${n}` } as const;
     const { id: order } = await createLegalOrder(service, known);
     await attachLegalDocument(service, order, { name: `order ${n}`, content: Buffer.from(`order ${n}`) });

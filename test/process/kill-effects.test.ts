@@ -7,6 +7,7 @@ import { CALLS, EFFECTS } from './kill-effects.ts';
 
 /** Tables that no scenario has to reach, each with the reason why a kill there leaves nothing half done. */
 const HARMLESS_TABLES: Readonly<Record<string, string>> = {
+  abuse_files: 'written in one commit',
   abuse_reporters: 'written in one commit with its report',
   abuse_reports: 'a retry finds what was done: its ticket and its suspension are in the same commit',
   abuse_templates: 'one statement',

@@ -23,6 +23,7 @@ const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account', 
 const NEVER_STORED: readonly StaffOperation[] = [
   'abuse_reports.create',
   'abuse_reports.change',
+  'abuse_reports.attach',
   'abuse_reports.forward',
 ];
 

@@ -67,7 +67,7 @@ export const RETENTION = {
   abuseReports: {
     purge: PURGES.abuseReports,
     keepMs: ABUSE_LIMITS.retentionDays * DAY_MS,
-    batch: 100,
+    batch: 50,
   },
   abuseReporters: { purge: PURGES.abuseReporters, keepMs: 0, batch: BATCH },
   legalOrders: { purge: PURGES.legalOrders, keepMs: LEGAL_LIMITS.retentionDays * DAY_MS, batch: 50 },

@@ -148,14 +148,19 @@ export async function listTicketFiles(sql: Sql, ticketId: string): Promise<Ticke
   );
 }
 
-export async function sumTicketFileBytes(sql: Sql, customerId: string): Promise<number> {
-  const row = await sql.row<{ bytes: bigint }>(
-    `select coalesce(sum(f.size_bytes), 0)::bigint as bytes
+/** The files that the customer attached: their number in the ticket, and their bytes in all tickets. */
+export async function sumOwnFiles(
+  sql: Sql,
+  ticket: { readonly ticketId: string; readonly customerId: string },
+): Promise<{ readonly files: number; readonly bytes: number }> {
+  const row = await sql.row<{ files: bigint; bytes: bigint }>(
+    `select count(*) filter (where t.id = $ticketId) as files,
+            coalesce(sum(f.size_bytes), 0)::bigint as bytes
        from tickets t join ticket_messages m on m.ticket_id = t.id join ticket_files f on f.message_id = m.id
-      where t.customer_id = $1`,
-    [customerId],
+      where t.customer_id = $customerId and m.author = 'customer'`,
+    ticket,
   );
-  return Number(row?.bytes ?? 0n);
+  return { files: Number(row?.files ?? 0n), bytes: Number(row?.bytes ?? 0n) };
 }
 
 /** Finds a file of a ticket, with its content. */

@@ -26,6 +26,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'tickets.note': { text: 'Hello.' },
   'tickets.assign': { assignee: 'nobody@host.example' },
   'abuse_reports.create': { kind: 'spam', address: '192.0.2.1', time: '2020-01-01T00:00:00Z', evidence: 'x' },
+  'abuse_reports.attach': { name: 'a.txt', content_base64: 'YQ==' },
+  'abuse_reports.remove_file': { file: 'abf_x' },
   'abuse_reports.suspend': { message: 'Spam' },
   'abuse_reports.close': { result: 'fixed' },
   'abuse_templates.set': { text: 'Hello.', deadline_hours: 24 },

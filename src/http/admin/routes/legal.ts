@@ -5,14 +5,11 @@ import { requireOrderId } from '../../../domain/staff/legal/fields.ts';
 import { changeLegalOrder, closeLegalOrder, createLegalOrder } from '../../../domain/staff/legal/orders.ts';
 import { listLegalOrders, readLegalOrder } from '../../../domain/staff/legal/read.ts';
 import { readReport } from '../../../domain/staff/legal/report.ts';
-import { invalidRequest } from '../../../kernel/fail.ts';
 import { oneOf } from '../../../spec/schemas/parts.ts';
 import { LEGAL_LIMITS, LEGAL_ORDER_KINDS, LEGAL_RESULTS, LEGAL_STATES } from '../../../spec/staff/legal.ts';
+import { fileAnswer, fileBody, fileBodyMaxBytes, readFileBody } from '../files.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
-
-/** A document in base64, and the rest of the body. */
-const ATTACH_MAX_BYTES = Math.ceil(LEGAL_LIMITS.documentMaxBytes / 3) * 4 + 16 * 1024;
 
 const LINE = { maxLength: LEGAL_LIMITS.lineMaxChars } as const;
 const DAY = 'A day such as 2026-12-01, or a time such as 2026-12-01T22:00:00Z.';
@@ -83,10 +80,8 @@ const READS: readonly AdminRoute[] = [
     id: 'legal_orders.get_document',
     method: 'GET',
     path: '/legal-orders/{id}/documents/{document}',
-    run: async ({ service, params }) => {
-      const { name, type, content } = await readLegalDocument(service, params.id, params.document);
-      return { object: 'legal_document', name, type, content_base64: content.toString('base64') };
-    },
+    run: async ({ service, params }) =>
+      fileAnswer('legal_document', await readLegalDocument(service, params.id, params.document)),
   }),
   adminRoute({
     id: 'transparency.get',
@@ -138,20 +133,10 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/legal-orders/{id}/documents',
     status: 201,
-    bodyMaxBytes: ATTACH_MAX_BYTES,
-    body: Type.Object(
-      {
-        name: Type.Optional(Type.String({ maxLength: 255 })),
-        content_base64: Type.String({ maxLength: ATTACH_MAX_BYTES }),
-      },
-      CLOSED,
-    ),
+    bodyMaxBytes: fileBodyMaxBytes(LEGAL_LIMITS.documentMaxBytes),
+    body: fileBody(LEGAL_LIMITS.documentMaxBytes),
     unlogged: ['name', 'content_base64'],
-    run: ({ service, params, body: { name = '', content_base64: text } }) => {
-      const field = 'content_base64';
-      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) invalidRequest([{ field, issue: 'invalid_format' }]);
-      return attachLegalDocument(service, params.id, { name, content: Buffer.from(text, 'base64') });
-    },
+    run: ({ service, params, body }) => attachLegalDocument(service, params.id, readFileBody(body)),
   }),
   adminRoute({
     id: 'legal_orders.close',
