@@ -114,6 +114,7 @@ export const COMMANDS_OF_THE_STAFF_LOG: readonly string[] = [
   'operations give-up',
   'legal create',
   'legal change',
+  'legal subject',
   'legal attach',
   'legal close',
 ];

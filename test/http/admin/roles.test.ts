@@ -45,6 +45,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'mailings.create': { kind: 'service', subject: 'New disks', text: 'Faster.', tag: 'none' },
   'legal_orders.create': { kind: 'other', authority: 'Court', reference: 'r 1' },
   'legal_orders.change': { reference: 'r 2' },
+  'legal_orders.set_subject': { remove: true, why: 'It was wrong.' },
   'legal_orders.attach': { name: 'a.txt', content_base64: 'YQ==' },
   'legal_orders.close': { result: 'complied', note: 'Done.' },
   'maintenance.start': { operation: 'images.delete', minutes: 1 },

@@ -2,7 +2,12 @@
 import { Type } from 'typebox';
 import { attachLegalDocument, readLegalDocument } from '../../../domain/staff/legal/documents.ts';
 import { requireOrderId } from '../../../domain/staff/legal/fields.ts';
-import { changeLegalOrder, closeLegalOrder, createLegalOrder } from '../../../domain/staff/legal/orders.ts';
+import {
+  changeLegalOrder,
+  closeLegalOrder,
+  createLegalOrder,
+  setLegalSubject,
+} from '../../../domain/staff/legal/orders.ts';
 import { listLegalOrders, readLegalOrder } from '../../../domain/staff/legal/read.ts';
 import { readReport } from '../../../domain/staff/legal/report.ts';
 import { oneOf } from '../../../spec/schemas/parts.ts';
@@ -44,11 +49,8 @@ const SUBJECT = {
 const NOTE = { maxLength: LEGAL_LIMITS.noteMaxChars, title: 'Note' } as const;
 
 /** The staff log has none of these. */
-const SECRET = [
-  ...(['authority', 'reference', 'received', 'due', 'gag_until'] as const),
-  ...(['customer', 'server', 'address', 'at', 'note'] as const),
-  'kind',
-] as const;
+const SECRET = ['kind', 'authority', 'reference', 'received', 'due', 'gag_until', 'note'] as const;
+const SECRET_SUBJECT = ['customer', 'server', 'address', 'at'] as const;
 
 const READS: readonly AdminRoute[] = [
   adminRoute({
@@ -108,7 +110,7 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    unlogged: SECRET,
+    unlogged: [...SECRET, ...SECRET_SUBJECT],
     run: ({ service, body }) => createLegalOrder(service, body),
   }),
   adminRoute({
@@ -120,13 +122,33 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
         kind: Type.Optional(oneOf(LEGAL_ORDER_KINDS)),
         ...{ authority: Type.Optional(AUTHORITY), reference: Type.Optional(REFERENCE) },
         ...DATES,
-        ...SUBJECT,
         note: Type.Optional(Type.String({ ...NOTE, minLength: 0 })),
       },
       CLOSED,
     ),
     unlogged: SECRET,
     run: ({ service, params, body }) => changeLegalOrder(service, params.id, body),
+  }),
+  adminRoute({
+    id: 'legal_orders.set_subject',
+    method: 'POST',
+    path: '/legal-orders/{id}/subject',
+    body: Type.Object(
+      {
+        ...SUBJECT,
+        remove: Type.Optional(
+          Type.Boolean({ title: 'Remove the subject', description: 'The order then names no one.' }),
+        ),
+        why: Type.String({
+          ...LINE,
+          title: 'Reason',
+          description: 'We add it to the note of the order. The staff log does not have it.',
+        }),
+      },
+      CLOSED,
+    ),
+    unlogged: [...SECRET_SUBJECT, 'remove', 'why'],
+    run: ({ service, params, body }) => setLegalSubject(service, params.id, body),
   }),
   adminRoute({
     id: 'legal_orders.attach',
