@@ -106,6 +106,25 @@ export async function setTicketStatus(
   );
 }
 
+const IDLE = `t.status <> 'closed' and t.updated_at < $before and not exists (
+  select from ticket_messages m where m.ticket_id = t.id and m.created_at >= $before)`;
+
+/** Tickets that wait, in which no one wrote since then, the longest first. Notes count. */
+export async function listIdleTickets(sql: Sql, before: Date, limit: number): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select t.id from tickets t join customers c on c.id = t.customer_id
+      where ${IDLE} and c.deleting_at is null order by t.updated_at limit $limit`,
+    { before, limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The caller holds the lock. */
+export async function isIdleTicket(tx: Sql, id: string, before: Date): Promise<boolean> {
+  const found = await tx.row(`select from tickets t where t.id = $id and ${IDLE}`, { id, before });
+  return found !== undefined;
+}
+
 /** By when we ask the customer to answer. */
 export async function setTicketDeadline(tx: Sql, id: string, at: Date): Promise<void> {
   await tx.run('update tickets set answer_by = $2 where id = $1', [id, at]);
