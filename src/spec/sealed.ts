@@ -83,6 +83,13 @@ export const SEALED = {
     row: 'id',
     lasting: true,
   },
+  approvalInput: {
+    purpose: 'approval input',
+    table: 'approval_inputs',
+    column: 'input_sealed',
+    row: 'request_id',
+    lasting: true,
+  },
   abuseAddress: {
     purpose: 'abuse address',
     table: 'abuse_reports',

@@ -16,6 +16,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
   announcement_dismissals: 'the customer dismisses it again',
   announcements: 'written in one commit with its audit row',
+  approval_inputs: 'written in one commit with its request',
   approval_requests: 'written in one commit; an interrupted act stays approved',
   staff_passkeys: 'written in one commit with the used challenge',
   approval_rules: 'written in one statement',
