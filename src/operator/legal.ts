@@ -173,7 +173,7 @@ interface SubjectOptions extends LegalScopeInput {
 
 function addSubjectChange(legal: Command, { resources, terminal }: OperatorContext): void {
   addSubject(legal.command('subject').argument('<id>', ID))
-    .option('--none', 'It names no one any more')
+    .option('--none', 'It no longer names anyone')
     .requiredOption('--reason <text>', 'Why, for the note of the order')
     .description('Change or remove the subject of a legal order')
     .action(async (id: string, { none: remove, reason: why, ...subject }: SubjectOptions) => {

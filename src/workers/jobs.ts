@@ -82,8 +82,8 @@ export function sampleJob(service: Service): Job {
 }
 
 /**
- * Seals old secrets again, and inputs in plain text, at the start and then every hour: a process of the previous version may still
- * run during an upgrade.
+ * Seals old secrets again, and inputs in plain text, at the start and then every hour: a process of the
+ * previous version may still run during an upgrade.
  */
 export function resealJob(service: Service): Job {
   return roundsJob('reseal', resealRounds(service), RESEAL_BATCHES_PER_RUN);

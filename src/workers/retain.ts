@@ -1,7 +1,8 @@
 /**
- * Closes tickets in which no one writes, and purges expired data (domain/upkeep/retention.ts). A round through all rules starts ten minutes after the
- * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
- * stops for it. When that clock races through a year, a round starts once a second at most.
+ * Closes tickets in which no one writes, and purges expired data (domain/upkeep/retention.ts). A round
+ * through all rules starts ten minutes after the previous one ended, and continues in small batches. It plans
+ * no due dates, so the sandbox's clock never stops for it. When that clock races through a year, a round
+ * starts once a second at most.
  */
 import { trimAuditChain } from '../domain/audit/chain.ts';
 import type { Service } from '../domain/context.ts';

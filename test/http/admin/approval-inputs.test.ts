@@ -66,7 +66,7 @@ describe('the input of an act that waits for a second person', () => {
     assert.equal(await balance(), 7);
   });
 
-  it('of an approved act is compared with the one that the person sends again', async () => {
+  it('of an approved act is compared with what the person sends again', async () => {
     const take = (reason: string) =>
       world.api(ben.token, 'POST', `/customers/${customer}/export`, { reason });
     const { body } = await take('asked');

@@ -193,8 +193,8 @@ describe('legal orders', () => {
     assert.match(page, /First\. .* UTC, subject changed: The zebra was meant\./s);
     const removed = await post(`${path}/subject`, { remove: true, why: 'Another person.' });
     assert.equal(removed.status, 200, JSON.stringify(removed.body));
-    const { server: none, customer: nobody, note, ...rest } = await read(order);
-    assert.deepEqual([none, nobody, (rest as { address?: unknown }).address], [null, null, null]);
+    const { server: none, customer: account, note, ...rest } = await read(order);
+    assert.deepEqual([none, account, (rest as { address?: unknown }).address], [null, null, null]);
     assert.match(note, /subject removed: Another person\.$/);
     const found = await world.api(owner.token, 'GET', `/legal-orders?customer=${customer.email}`);
     assert.ok((found.body.data as Order[]).every(({ id }) => id !== order.id));

@@ -34,7 +34,7 @@ export async function* closeIdleTickets(service: Service): AsyncGenerator<number
       if (await service.db.transaction((tx) => closeIfIdle(tx, service, { id, before, now }))) done += 1;
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      // One that cannot be closed does not block the others.
+      // A ticket that cannot be closed does not block the others.
       service.log.error({ err: error, ticket: formatId('ticket', id) }, 'closing an idle ticket failed');
     }
   }

@@ -91,7 +91,7 @@ export async function changeLegalOrder(
 }
 
 export interface LegalSubjectChange extends LegalScopeInput {
-  /** The order names no one any more. */
+  /** The order no longer names anyone. */
   readonly remove?: boolean;
   /** One line. It is added to the note, which is sealed: the staff log does not have it. */
   readonly why: string;

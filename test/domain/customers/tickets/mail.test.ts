@@ -275,7 +275,7 @@ describe('mail to tickets', () => {
     await world.opened.db.run('delete from maintenance_windows');
   });
 
-  it('a mail that no one can read is refused, and one that we fail to read comes again', async (t) => {
+  it('a mail that no one can read is refused, and a mail that we fail to read comes again', async (t) => {
     const bytes = Buffer.from(mailOf({ from: writer.email, subject: 'Unread' }));
     const { service } = world.opened;
     const logged = t.mock.method(service.log, 'error', () => undefined);
