@@ -9,6 +9,9 @@ export const TRANSFERS = 5_000_000;
 const TOPUPS = 500_000;
 const AUDIT_EVENTS = 1_000_000;
 const STAFF_ACTS = 200_000;
+const ABUSE_REPORTS = 50_000;
+const MAILINGS = 200;
+const ANNOUNCEMENTS = 200;
 
 /** One of the rows, in the middle of its table. */
 export interface Sample {
@@ -106,6 +109,24 @@ const STATEMENTS: readonly string[] = [
   `insert into staff_log (id, surface, operation, result, request_id, created_at)
    select new_id(at), 'api', 'servers.freeze', 'ok', 'req_' || i, at
      from ${numbered(STAFF_ACTS)}`,
+  // With nothing sealed: they belong to deleted accounts.
+  `insert into abuse_reports (id, source, kind, state, result, happened_at, match, due_at, suspend_when_late,
+                              created_at, closed_at)
+   select new_id(at), 'form', (array['spam', 'port_scan', 'ddos'])[1 + i % 3],
+          case when i % 50 = 0 then 'open' else 'closed' end, case when i % 50 > 0 then 'unfounded' end, at,
+          'deleted', at + interval '1 day', false, at, case when i % 50 > 0 then at end
+     from ${numbered(ABUSE_REPORTS)}`,
+  `insert into mailings (id, kind, subject, body, criteria, status, total, sent, next_at, created_at,
+                         finished_at)
+   select new_id(at), 'news', 'Mailing ' || i, 'Text', '{}', 'done', ${CUSTOMERS}, ${CUSTOMERS}, at, at, at
+     from ${numbered(MAILINGS)}`,
+  `insert into mailing_recipients (mailing_id, customer_id, status, added_at)
+   select m.id, c.id, 'sent', now()
+     from (select id from mailings order by id desc limit 5) as m,
+          (select id from customers where email like 'customer-%') as c`,
+  `insert into announcements (id, title, body, level, audience, starts_at, ends_at, created_at)
+   select new_id(at), 'Announcement ' || i, 'Text', 'info', 'customers', at, now() + interval '1 day', at
+     from ${numbered(ANNOUNCEMENTS)}`,
   `insert into figures (name, key, hour, value)
    select name, 'part ' || part, date_trunc('hour', now()) - hour * interval '1 hour', 1
      from unnest('{${FIGURE_NAMES.join()}}'::text[]) as name, generate_series(1, 3) as part,

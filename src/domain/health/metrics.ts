@@ -4,7 +4,7 @@ import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
-import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import { listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import {
   countConnections,
   countOperations,
@@ -73,7 +73,7 @@ async function readWork({ db, clock }: Deps) {
 async function readInventory({ db, clock }: Deps) {
   const servers = await countServersByRegion(db);
   const pool = await countIpv4Pool(db, clock.now());
-  const hosts = (await listSeenHosts(db)).filter(({ lost_at: lostAt, revoked }) => !revoked && !lostAt);
+  const hosts = (await listCountedHosts(db)).filter(({ lost_at: lostAt, revoked }) => !revoked && !lostAt);
   const now = Date.now();
   return {
     skerry_servers: servers.map(({ region, status, n }) => gauge(n, { region, status })),

@@ -6,7 +6,7 @@ import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
 import { sumNegativeBalances } from '../../store/billing/negative.ts';
-import { countIpv4Pool } from '../../store/inventory/addresses.ts';
+import { countLowIpv4Pools } from '../../store/inventory/addresses.ts';
 import { countSealedByKey } from '../../store/service/sealed.ts';
 import {
   countFailingTasks,
@@ -215,13 +215,12 @@ async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
 }
 
 async function addressFindings({ db, clock }: Deps): Promise<Finding[]> {
-  const pool = await countIpv4Pool(db, clock.now());
-  return pool.flatMap(({ region_id, free, held, resting, blocked }): Finding[] => {
-    if (free >= LIMITS.ipv4PoolWarning) return [];
+  const pools = await countLowIpv4Pools(db, clock.now(), LIMITS.ipv4PoolWarning);
+  return pools.map(({ region_id, free, held, resting, blocked }): Finding => {
     // A pool that was small from the start would warn permanently.
     const all = free + held + resting + blocked;
     const level = free * LOW_POOL_SHARE < all ? (free === 0n ? 'fail' : 'warn') : 'note';
-    return [{ level, subject: 'addresses', message: `${free} of ${all} free in ${region_id}` }];
+    return { level, subject: 'addresses', message: `${free} of ${all} free in ${region_id}` };
   });
 }
 

@@ -1,8 +1,9 @@
 /** How much of each region is left to sell. */
 import { countPool } from '../../store/inventory/addresses.ts';
+import { listSeenHosts } from '../../store/inventory/host-facts.ts';
 import { countMachines } from '../../store/inventory/hosts.ts';
 import type { Service } from '../context.ts';
-import { listHostObjects } from './hosts.ts';
+import { hostStateOf } from './hosts.ts';
 
 /** Memory and disk are those of hosts that accept servers; addresses and machines are counted. */
 export interface RegionCapacity {
@@ -20,21 +21,20 @@ export interface RegionCapacity {
   readonly machines: readonly { readonly plan: string; readonly total: number; readonly free: number }[];
 }
 
-export async function readCapacity(service: Pick<Service, 'db' | 'clock'>): Promise<RegionCapacity[]> {
-  const { db, clock } = service;
+export async function readCapacity({ db, clock }: Pick<Service, 'db' | 'clock'>): Promise<RegionCapacity[]> {
   const [hosts, pool, stock] = await Promise.all([
-    listHostObjects(service),
+    listSeenHosts(db),
     countPool(db, clock.now()),
     countMachines(db),
   ]);
   const names = [
-    hosts.map((row) => row.region),
+    hosts.map((row) => row.region_id),
     pool.map((row) => row.region_id),
     stock.map((row) => row.region_id),
   ];
   return [...new Set(names.flat())].toSorted().map((region) => {
-    const mine = hosts.filter((row) => row.region === region);
-    const open = mine.filter(({ state }) => state === 'ok' || state === 'not_seen');
+    const mine = hosts.filter((row) => row.region_id === region);
+    const open = mine.filter((row) => ['ok', 'not_seen'].includes(hostStateOf(row)));
     const sum = (pick: (host: (typeof mine)[number]) => number) =>
       open.reduce((total, host) => total + pick(host), 0);
     const count = (family: 4 | 6, pick: 'free' | 'held') =>
@@ -43,10 +43,10 @@ export async function readCapacity(service: Pick<Service, 'db' | 'clock'>): Prom
       region,
       hosts: mine.length,
       hosts_unavailable: mine.length - open.length,
-      ram_mb: sum(({ ram_mb }) => ram_mb),
-      used_ram_mb: sum(({ used_ram_mb }) => used_ram_mb),
-      disk_gb: sum(({ disk_gb }) => disk_gb),
-      used_disk_gb: sum(({ used_disk_gb }) => used_disk_gb),
+      ram_mb: sum((host) => host.promised_ram_mb),
+      used_ram_mb: sum((host) => Number(host.used_ram_mb)),
+      disk_gb: sum((host) => host.promised_disk_gb),
+      used_disk_gb: sum((host) => Number(host.used_disk_gb)),
       ipv4_free: count(4, 'free'),
       ipv4_used: count(4, 'held'),
       ipv6_free: count(6, 'free'),

@@ -2,7 +2,7 @@
 import { fail } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { formatRfc3339 } from '../../kernel/time.ts';
-import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import { type CountedHostRow, listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import { listMoves } from '../../store/servers/moves.ts';
 import type { Service } from '../context.ts';
 import { describeHost } from '../health/hosts.ts';
@@ -14,12 +14,12 @@ import type { ServerObject } from './servers.ts';
 export type HostObject = ReturnType<typeof toHostObject>;
 
 export async function listHostObjects({ db }: Pick<Service, 'db'>): Promise<HostObject[]> {
-  return (await listSeenHosts(db)).map(toHostObject);
+  return (await listCountedHosts(db)).map(toHostObject);
 }
 
 /** Fails with `not_found`. */
 export async function readHostObject({ db }: Pick<Service, 'db'>, name: string): Promise<HostObject> {
-  const [row] = await listSeenHosts(db, name);
+  const [row] = await listCountedHosts(db, name);
   return toHostObject(row ?? fail('not_found', {}, 'No host has this name.'));
 }
 
@@ -44,7 +44,7 @@ const CONTENTS_MAX = 200;
 /** A host with the servers on it. Fails with `not_found`. */
 export async function readHostForStaff(service: Pick<Service, 'db'>, name: string): Promise<StaffHost> {
   const { db } = service;
-  const [row] = await listSeenHosts(db, name);
+  const [row] = await listCountedHosts(db, name);
   if (row === undefined) fail('not_found', {}, 'No host has this name.');
   const { servers } = await listServersForOperator(service, { host: name, limit: CONTENTS_MAX });
   const moves = await listMoves(db, { host: name, limit: CONTENTS_MAX });
@@ -64,14 +64,14 @@ export async function readHostForStaff(service: Pick<Service, 'db'>, name: strin
   };
 }
 
-function toHostObject(row: SeenHostRow) {
+function toHostObject(row: CountedHostRow) {
   return {
     object: 'host' as const,
     id: row.name,
     region: row.region_id,
     /** Null: the machine that the service runs on. */
     backend: row.backend,
-    state: stateOf(row),
+    state: hostStateOf(row),
     draining: row.draining,
     cores: row.cpu,
     ram_mb: row.promised_ram_mb,
@@ -96,7 +96,7 @@ function toHostObject(row: SeenHostRow) {
   };
 }
 
-function stateOf(row: SeenHostRow): 'ok' | 'lost' | 'revoked' | 'away' | 'drained' | 'not_seen' {
+export function hostStateOf(row: SeenHostRow): 'ok' | 'lost' | 'revoked' | 'away' | 'drained' | 'not_seen' {
   if (row.lost_at) return 'lost';
   if (row.revoked) return 'revoked';
   if (row.away_since) return 'away';

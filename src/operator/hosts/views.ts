@@ -5,7 +5,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { readVersion } from '../../kernel/settings/version.ts';
 import { formatSessionTime, HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { listSeenHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
+import { type CountedHostRow, listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import type { OperatorContext } from '../context.ts';
 import { addList, formatContents, formatCount } from '../format/table.ts';
 import { formatReserve } from './placement.ts';
@@ -21,7 +21,7 @@ export function addHostViews(hosts: Command, context: OperatorContext): void {
       ...['host', 'region', 'state', 'load', 'cpu', 'ram_mb used', 'disk_gb used', 'servers', 'tags'],
       ...['reserve', ''],
     ],
-    read: async ({ db }) => (await listSeenHosts(db)).map(hostColumns),
+    read: async ({ db }) => (await listCountedHosts(db)).map(hostColumns),
   });
   hosts
     .command('show')
@@ -33,8 +33,11 @@ export function addHostViews(hosts: Command, context: OperatorContext): void {
     });
 }
 
-async function requireSeenHost(db: Parameters<typeof listSeenHosts>[0], name: string): Promise<SeenHostRow> {
-  const [row] = await listSeenHosts(db, name);
+async function requireSeenHost(
+  db: Parameters<typeof listCountedHosts>[0],
+  name: string,
+): Promise<CountedHostRow> {
+  const [row] = await listCountedHosts(db, name);
   if (row === undefined) throw new OperatorError(`host ${name} not found: see \`skerryd hosts list\``);
   return row;
 }
@@ -47,7 +50,7 @@ function hostState(row: SeenHostRow): string {
   return states.filter((state) => state !== false).join(', ') || 'ok';
 }
 
-function hostColumns(row: SeenHostRow): string[] {
+function hostColumns(row: CountedHostRow): string[] {
   const notes = [
     row.backend !== null && 'another machine',
     row.version !== null && row.version !== readVersion() && `version ${row.version}`,
@@ -68,7 +71,7 @@ function hostColumns(row: SeenHostRow): string[] {
   ];
 }
 
-function hostFacts(row: SeenHostRow): [string, string | null][] {
+function hostFacts(row: CountedHostRow): [string, string | null][] {
   const isRemote = row.backend !== null;
   const contents = [
     formatContents(row) || 'nothing',

@@ -144,6 +144,21 @@ export async function countIpv4Pool(tx: Sql, now: Date): Promise<PoolRow[]> {
   return await count(tx, countsOf('ipv4_addresses', 4), now);
 }
 
+/** The IPv4 pools of regions with fewer than `enough` free addresses. Others are not counted to the end. */
+export async function countLowIpv4Pools(tx: Sql, now: Date, enough: number): Promise<PoolRow[]> {
+  const rows = await tx.rows<{ region_id: string }>(
+    `select region_id from (select distinct region_id from ip_blocks where family = 4) as pools
+      where (select count(*) from (
+               select from ipv4_addresses a
+                where a.region_id = pools.region_id and server_id is null and not blocked and free_from <= $1
+                limit $2) as found) < $2`,
+    [now, enough],
+  );
+  if (rows.length === 0) return [];
+  const low = new Set(rows.map((row) => row.region_id));
+  return (await countIpv4Pool(tx, now)).filter((row) => low.has(row.region_id));
+}
+
 async function count(tx: Sql, counts: string, now: Date): Promise<PoolRow[]> {
   return await tx.rows<PoolRow>(
     `select region_id, family, sum(free)::bigint as free, sum(held)::bigint as held,

@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import { assignmentsFor } from '../parameters.ts';
-import { HOST_CONTENTS } from './placement.ts';
+import { HOST_CONTENTS, type HostContents } from './placement.ts';
 
 /** Null, all but the first two: the host's version does not report it. */
 export interface FactsRow {
@@ -82,10 +82,6 @@ export interface SeenHostRow extends FactsRowOrNone {
   readonly tags: readonly string[];
   readonly reserve_ram_mb: number;
   readonly reserve_disk_gb: number;
-  readonly servers: bigint;
-  /** Detached volumes. */
-  readonly volumes: bigint;
-  readonly snapshots: bigint;
   readonly moves: bigint;
   /** Files of images that it has, and that it should have; zero for the machine of the service. */
   readonly images: bigint;
@@ -102,25 +98,35 @@ export interface SeenHostRow extends FactsRowOrNone {
 
 type FactsRowOrNone = { readonly [Name in keyof FactsRow]: FactsRow[Name] | null };
 
+export type CountedHostRow = SeenHostRow & HostContents;
+
 /** Lists hosts by region and name. */
 export async function listSeenHosts(tx: Sql, name: string | null = null): Promise<SeenHostRow[]> {
-  return await tx.rows<SeenHostRow>(
-    `select h.name, h.region_id, h.backend, b.address, coalesce(b.state = 'revoked', false) as revoked,
-            h.draining, h.lost_at, h.fenced_at, h.cpu, h.ram_mb as promised_ram_mb,
-            h.disk_gb as promised_disk_gb, h.used_ram_mb,
-            h.used_disk_gb, h.tags, h.reserve_ram_mb, h.reserve_disk_gb,
-            ${HOST_CONTENTS},
-            (select count(*) from moves m where h.id in (m.from_host, m.to_host)) as moves,
-            (select count(*) from backend_files i
-              where i.backend = h.backend and i.kind <> 'iso' and i.ready_at is not null) as images,
-            (select count(*) from backend_files i
-              where i.backend = h.backend and i.kind <> 'iso') as images_wanted,
-            b.certificate_until, coalesce(b.renewal_failures, 0) as renewal_failures, f.seen_at, f.away_since,
-            extract(epoch from clock_timestamp() - f.away_since)::float8 as away_s,
-            ${FACTS.replace(/\w+/g, 'f.$&')}
-       from hosts h left join backends b on b.name = h.backend left join host_facts f on f.host_id = h.id
-      where $1::text is null or h.name = $1
-      order by h.region_id, h.name`,
-    [name],
-  );
+  return await tx.rows<SeenHostRow>(seenHosts(''), [name]);
+}
+
+/** The same, with what is on them. Each server is counted. */
+export async function listCountedHosts(tx: Sql, name: string | null = null): Promise<CountedHostRow[]> {
+  return await tx.rows<CountedHostRow>(seenHosts(`${HOST_CONTENTS},`), [name]);
+}
+
+function seenHosts(counts: string): string {
+  return `select h.name, h.region_id, h.backend, b.address, coalesce(b.state = 'revoked', false) as revoked,
+                 h.draining, h.lost_at, h.fenced_at, h.cpu, h.ram_mb as promised_ram_mb,
+                 h.disk_gb as promised_disk_gb, h.used_ram_mb,
+                 h.used_disk_gb, h.tags, h.reserve_ram_mb, h.reserve_disk_gb, ${counts}
+                 (select count(*) from moves m where h.id in (m.from_host, m.to_host)) as moves,
+                 (select count(*) from backend_files i
+                   where i.backend = h.backend and i.kind <> 'iso' and i.ready_at is not null) as images,
+                 (select count(*) from backend_files i
+                   where i.backend = h.backend and i.kind <> 'iso') as images_wanted,
+                 b.certificate_until, coalesce(b.renewal_failures, 0) as renewal_failures,
+                 f.seen_at, f.away_since,
+                 extract(epoch from clock_timestamp() - f.away_since)::float8 as away_s,
+                 ${FACTS.replace(/\w+/g, 'f.$&')}
+            from hosts h
+            left join backends b on b.name = h.backend
+            left join host_facts f on f.host_id = h.id
+           where $1::text is null or h.name = $1
+           order by h.region_id, h.name`;
 }
