@@ -65,7 +65,7 @@ interface AttachPage {
   /** Of the list that the resource is in. */
   readonly path: string;
   readonly many: string;
-  readonly title: string;
+  readonly noun: string;
   readonly get: StaffOperation;
   readonly nameOf: (item: never) => string;
   readonly operation: StaffOperation;

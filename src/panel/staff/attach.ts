@@ -5,7 +5,7 @@ import { html } from '../parts/html.ts';
 import type { ConsoleSection, ConsoleView } from './layout.ts';
 
 export function attachFileView({
-  title,
+  noun,
   section,
   breadcrumbs,
   operation,
@@ -16,7 +16,8 @@ export function attachFileView({
   nameMaxChars,
   forms,
 }: {
-  readonly title: string;
+  /** What is attached. */
+  readonly noun: string;
   readonly section: ConsoleSection;
   readonly breadcrumbs: NonNullable<ConsoleView['breadcrumbs']>;
   /** The operation of the form. */
@@ -35,7 +36,7 @@ export function attachFileView({
   const bad = fields.problem('file') !== null && ' bad';
   const hint = `${typeNames}, of at most ${formatMib(maxBytes)}.`;
   return {
-    title,
+    title: `Attach a ${noun}`,
     section,
     breadcrumbs,
     body: form(
@@ -49,7 +50,7 @@ export function attachFileView({
 <input type="file" id="${id}" name="file" required
 accept="${types.join(',')}"${fields.describedBy('file', hint)}>
 ${fields.notes('file', hint)}</div>
-<button>${title}</button>`,
+<button>Attach ${noun}</button>`,
     ),
   };
 }

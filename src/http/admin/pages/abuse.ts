@@ -13,7 +13,7 @@ export const ABUSE_PAGES: readonly ConsolePage[] = [
     section: 'abuse',
     path: CONSOLE_PATHS.abuse,
     many: 'Abuse reports',
-    title: 'Attach a file',
+    noun: 'file',
     get: 'abuse_reports.get',
     nameOf: ({ kind }: AbuseReport) => ABUSE_KIND_NAMES[kind],
     operation: 'abuse_reports.attach',

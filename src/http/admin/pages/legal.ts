@@ -12,7 +12,7 @@ export const LEGAL_PAGES: readonly ConsolePage[] = [
     section: 'legalOrders',
     path: CONSOLE_PATHS.legalOrders,
     many: 'Legal orders',
-    title: 'Attach a document',
+    noun: 'document',
     get: 'legal_orders.get',
     nameOf: ({ reference }: LegalOrder) => reference,
     operation: 'legal_orders.attach',

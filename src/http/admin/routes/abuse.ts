@@ -189,7 +189,8 @@ const ACT_ROUTES: readonly AdminRoute[] = [
         share_files: Type.Optional(
           Type.Boolean({
             title: 'Share the files',
-            description: 'The customer gets all files of the report. Look for names of who sent it first.',
+            description:
+              'The customer gets all files of the report. First remove those that name who sent it.',
           }),
         ),
         ...{ deadline: DEADLINE_OF_KIND, suspend_when_late: LATE },
