@@ -1,10 +1,13 @@
 /**
  * `serve --processes N`: N children listen on one port, and the kernel distributes the connections
- * (SO_REUSEPORT). A child that dies does not break the connections of the others, and is replaced.
+ * (SO_REUSEPORT). A child that dies does not break the connections of the others, and is replaced. A restart
+ * replaces them one after another: the next one listens before the previous one stops.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { DRAIN_MESSAGE, DRAINED_WITHIN_MS } from './draining.ts';
 import type { ServeOptions } from './serve.ts';
 import { toListenError } from './startup-messages.ts';
 
@@ -12,41 +15,104 @@ import { toListenError } from './startup-messages.ts';
 const RESTART_DELAY_MS = 1_000;
 /** A child that does not stop in this time is killed: the parent has 10 s in total. */
 const STOP_TIMEOUT_MS = 8_500;
+/** The same for a child that was replaced: it also closes the database. */
+const DRAIN_TIMEOUT_MS = DRAINED_WITHIN_MS + 10_000;
+
+interface Signals {
+  readonly stopRequested: Promise<void>;
+  /** Calls back on each request to restart the children. */
+  readonly onRestartRequested: (restart: () => void) => void;
+}
 
 export async function serveWithChildren(
   config: Config,
   options: ServeOptions,
-  stopRequested: Promise<void>,
+  { stopRequested, onRestartRequested }: Signals,
   onReady: (url: string | null) => void,
 ): Promise<void> {
   const port = options.roles.has('api') ? await resolveFreePort(config) : config.SKERRY_PORT;
-  const children = new Set<ChildProcess>();
-  let stopping = false;
-  const start = (): Promise<string | null> => {
-    const child = forkChild(options, port);
-    children.add(child);
-    child.once('exit', (code, signal) => {
-      children.delete(child);
-      if (stopping) return;
-      options.warn(`skerryd: a process exited (${signal ?? code}); starting another`);
-      setTimeout(() => {
-        if (!stopping) start().catch(() => undefined);
-      }, RESTART_DELAY_MS).unref();
-    });
-    return new Promise((resolve, reject) => {
-      child.once('message', (message: { url: string | null }) => resolve(message.url));
-      child.once('exit', () =>
-        reject(new Error('a process exited before it was ready; see its error above')),
-      );
-    });
-  };
+  const children = new ChildProcesses(options, port);
   try {
-    const [url = null] = await Promise.all(Array.from({ length: options.processes }, start));
+    const [url = null] = await Promise.all(Array.from({ length: options.processes }, () => children.start()));
     onReady(url);
+    onRestartRequested(() => void children.restart());
     await stopRequested;
   } finally {
-    stopping = true;
-    await Promise.all([...children].map(stopChild));
+    await children.stop();
+  }
+}
+
+class ChildProcesses {
+  readonly #options: ServeOptions;
+  readonly #port: number;
+  readonly #running = new Set<ChildProcess>();
+  /** Not replaced when they exit. */
+  readonly #retired = new Set<ChildProcess>();
+  #stopping = false;
+  #restarting = false;
+
+  constructor(options: ServeOptions, port: number) {
+    this.#options = options;
+    this.#port = port;
+  }
+
+  /** Starts a child, and returns the URL that it listens on. It is replaced if it dies later. */
+  async start(): Promise<string | null> {
+    const child = forkChild(this.#options, this.#port);
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    const url = await untilReady(child);
+    child.once('exit', (code, signal) => {
+      if (!this.#retired.delete(child)) void this.#replace(signal ?? code);
+    });
+    return url;
+  }
+
+  /** Replaces the children one after another. Those of the previous version go on if a new one fails. */
+  async restart(): Promise<void> {
+    const { warn } = this.#options;
+    if (this.#restarting || this.#stopping) return;
+    this.#restarting = true;
+    try {
+      const previous = [...this.#running];
+      warn(`skerryd: restarting ${previous.length} processes, one after another`);
+      for (const child of previous) {
+        await this.start();
+        await this.#retire(child);
+      }
+      warn('skerryd: all processes restarted');
+    } catch {
+      if (!this.#stopping)
+        warn('skerryd: a new process did not start, see its error above; the previous ones keep running');
+    } finally {
+      this.#restarting = false;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#running].map((child) => end(child, 'stop', STOP_TIMEOUT_MS)));
+  }
+
+  async #retire(child: ChildProcess): Promise<void> {
+    if (!this.#running.has(child)) return;
+    this.#retired.add(child);
+    await end(child, 'drain', DRAIN_TIMEOUT_MS);
+  }
+
+  async #replace(why: string | number | null): Promise<void> {
+    let reason = why;
+    while (!this.#stopping) {
+      this.#options.warn(`skerryd: a process exited (${reason}); starting another`);
+      await sleep(RESTART_DELAY_MS, undefined, { ref: false });
+      if (this.#stopping) return;
+      try {
+        await this.start();
+        return;
+      } catch {
+        reason = 'before it was ready';
+      }
+    }
   }
 }
 
@@ -55,10 +121,18 @@ function forkChild(options: ServeOptions, port: number): ChildProcess {
   return fork(process.argv[1] ?? '', args, { env: { ...process.env, SKERRY_PORT: String(port) } });
 }
 
-async function stopChild(child: ChildProcess): Promise<void> {
+async function untilReady(child: ChildProcess): Promise<string | null> {
+  return await new Promise((resolve, reject) => {
+    child.once('message', (message: { url: string | null }) => resolve(message.url));
+    child.once('exit', () => reject(new Error('a process exited before it was ready; see its error above')));
+  });
+}
+
+async function end(child: ChildProcess, how: 'stop' | 'drain', timeoutMs: number): Promise<void> {
   const exited = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  if (how === 'stop' || !child.connected) child.kill('SIGTERM');
+  else child.send(DRAIN_MESSAGE);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   await exited;
   clearTimeout(killTimer);
 }

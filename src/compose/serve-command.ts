@@ -11,6 +11,7 @@ import { releaseAllLeases } from '../store/leases.ts';
 import { checkCoins } from './check-coins.ts';
 import { serveWithChildren } from './child-processes.ts';
 import { acquireDatabase } from './database.ts';
+import { movesConnections, waitForDrainMessage } from './draining.ts';
 import { requireLiveSafety } from './live-safety.ts';
 import { listenForHosts } from './peers.ts';
 import { prepareSandbox } from './seed.ts';
@@ -23,6 +24,11 @@ import { waitForStopSignal } from './stop-signal.ts';
  * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
  */
 const STOP_TIMEOUT_MS = 9_500;
+const RESETS_CONNECTIONS =
+  'skerryd: net.ipv4.tcp_migrate_req is not 1, so the kernel may reset a connection that a stopping ' +
+  'process has not accepted; see deploy/sysctl.conf';
+const NOTHING_TO_RESTART =
+  'skerryd: SIGHUP restarts processes of `serve --processes N` only; nothing was done';
 /** Kept free for operator commands and for PostgreSQL itself. */
 const RESERVED_CONNECTIONS = 15;
 
@@ -58,10 +64,16 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     }
     peers = await listenForHosts(config, createLogger(config.SKERRY_LOG_LEVEL));
     if (options.processes > 1) {
-      await serveWithChildren(config, options, stopRequested, announce);
+      const onRestartRequested = (restart: () => void) =>
+        onHangup(() => {
+          if (options.roles.has('api') && !movesConnections()) options.warn(RESETS_CONNECTIONS);
+          restart();
+        });
+      await serveWithChildren(config, options, { stopRequested, onRestartRequested }, announce);
     } else {
       const running = await startService(config, database.connection, { roles: options.roles });
       announce(running.url);
+      onHangup(() => options.warn(NOTHING_TO_RESTART));
       if (running.consoleUrl !== null) options.print(`Console: ${running.consoleUrl}`);
       await stopRequested;
       await running.stop();
@@ -81,13 +93,21 @@ async function serveAsChild(
   const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve));
   const database = await acquireDatabase(config, 'join', options.warn);
   const { roles } = options;
+  // A hangup is for the parent.
+  process.on('SIGHUP', () => undefined);
   const running = await startService(config, database.connection, { roles, sharedPort: true });
   process.send?.({ url: running.url });
-  await Promise.race([stopRequested, orphaned]);
-  await running.stop();
+  const drain = waitForDrainMessage().then(() => 'drain' as const);
+  const how = await Promise.race([drain, stopRequested, orphaned]);
+  await running.stop(how ?? undefined);
   await database.stop();
   // An open channel to the parent would keep this process alive.
   if (process.connected) process.disconnect();
+}
+
+/** Calls back on each SIGHUP, unless it means that the terminal is gone. */
+function onHangup(act: () => void): void {
+  if (!process.stdin.isTTY) process.on('SIGHUP', act);
 }
 
 /**

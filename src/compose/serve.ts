@@ -23,6 +23,7 @@ import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
 import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { type AdminListener, listenForStaff } from './admin.ts';
+import { DRAINED_WITHIN_MS, keepIdleConnections } from './draining.ts';
 import { createWebhookSender } from './drivers.ts';
 import { listenForMail, listenForTor } from './listeners.ts';
 import { createSandboxControl } from './sandbox.ts';
@@ -54,8 +55,11 @@ export interface RunningService {
   readonly consoleUrl: string | null;
   /** The port for mail to tickets, or null. */
   readonly lmtpPort: number | null;
-  /** Stops listening, finishes requests, lets workers finish their step, and closes the database. */
-  stop(): Promise<void>;
+  /**
+   * Stops listening, finishes requests, lets workers finish their step, and closes the database. With
+   * `drain`, idle connections stay open for some seconds: another process serves already, so there is time.
+   */
+  stop(how?: 'drain'): Promise<void>;
 }
 
 /** Requests that take longer than this to finish are cut off when the service stops. */
@@ -108,11 +112,15 @@ export async function startService(
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   let lmtp: LmtpListener | null = null;
-  const stop = async () => {
-    const drainTimer = setTimeout(() => {
-      http.server.closeAllConnections();
-      opened.service.mailer?.close();
-    }, DRAIN_TIMEOUT_MS);
+  const stop = async (how?: 'drain') => {
+    if (how === 'drain') keepIdleConnections(http.server);
+    const drainTimer = setTimeout(
+      () => {
+        http.server.closeAllConnections();
+        opened.service.mailer?.close();
+      },
+      how === 'drain' ? DRAINED_WITHIN_MS : DRAIN_TIMEOUT_MS,
+    );
     // Otherwise a keep-alive connection whose response was sent after the stop began would wait for a
     // request.
     const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
