@@ -16,7 +16,7 @@ export function attachFileView({
   nameMaxChars,
   forms,
 }: {
-  /** What is attached. */
+  /** A word for the file. */
   readonly noun: string;
   readonly section: ConsoleSection;
   readonly breadcrumbs: NonNullable<ConsoleView['breadcrumbs']>;
