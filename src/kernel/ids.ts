@@ -47,6 +47,7 @@ export const ID_PREFIXES = {
   announcement: 'ann_',
   mailing: 'mlg_',
   abuseReport: 'abr_',
+  abuseFile: 'abf_',
   legalOrder: 'lgl_',
   legalDocument: 'lgd_',
 } as const;

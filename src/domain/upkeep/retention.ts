@@ -34,6 +34,7 @@ export const RETENTION = {
     batch: BATCH,
   },
   approvals: { purge: PURGES.approvals, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
+  approvalInputs: { purge: PURGES.approvalInputs, keepMs: 0, batch: BATCH },
   staffSessions: { purge: PURGES.staffSessions, keepMs: 0, batch: BATCH },
   staffTokens: { purge: PURGES.staffTokens, keepMs: 0, batch: BATCH },
   staff: { purge: PURGES.staff, keepMs: 0, batch: BATCH },
@@ -67,7 +68,7 @@ export const RETENTION = {
   abuseReports: {
     purge: PURGES.abuseReports,
     keepMs: ABUSE_LIMITS.retentionDays * DAY_MS,
-    batch: 100,
+    batch: 50,
   },
   abuseReporters: { purge: PURGES.abuseReporters, keepMs: 0, batch: BATCH },
   legalOrders: { purge: PURGES.legalOrders, keepMs: LEGAL_LIMITS.retentionDays * DAY_MS, batch: 50 },
