@@ -108,9 +108,9 @@ function createOperatorResources(): OperatorResources {
 }
 
 function addServiceCommands(program: Command, output: Output): void {
-  addServe(program, async ({ processes, role, child = false }) => {
+  addServe(program, async ({ processes, role, sharedPort = false, child = false }) => {
     const print = (line: string) => void process.stdout.write(`${line}\n`);
-    await serve(config(), { processes, roles: role, child, print, warn });
+    await serve(config(), { processes, roles: role, sharedPort, child, print, warn });
   });
   const out = (line: string) => void process.stdout.write(`${line}\n`);
   addHostCommands(program, createHostCommands(config, out), out);

@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { DRAIN_MESSAGE, DRAINED_WITHIN_MS } from './draining.ts';
+import { DRAIN_MESSAGE, ENDINGS } from './draining.ts';
 import type { ServeOptions } from './serve.ts';
 import { toListenError } from './startup-messages.ts';
 
@@ -16,7 +16,7 @@ const RESTART_DELAY_MS = 1_000;
 /** A child that does not stop in this time is killed: the parent has 10 s in total. */
 const STOP_TIMEOUT_MS = 8_500;
 /** The same for a child that was replaced: it also closes the database. */
-const DRAIN_TIMEOUT_MS = DRAINED_WITHIN_MS + 10_000;
+const DRAIN_TIMEOUT_MS = ENDINGS.replaced.requestsMs + 10_000;
 
 interface Signals {
   readonly stopRequested: Promise<void>;
@@ -49,7 +49,8 @@ class ChildProcesses {
   /** Not replaced when they exit. */
   readonly #retired = new Set<ChildProcess>();
   #stopping = false;
-  #restarting = false;
+  #isRestarting = false;
+  #isRestartWanted = false;
 
   constructor(options: ServeOptions, port: number) {
     this.#options = options;
@@ -68,30 +69,39 @@ class ChildProcesses {
     return url;
   }
 
-  /** Replaces the children one after another. Those of the previous version go on if a new one fails. */
+  /** Replaces the children one after another. A request meanwhile replaces them again. */
   async restart(): Promise<void> {
-    const { warn } = this.#options;
-    if (this.#restarting || this.#stopping) return;
-    this.#restarting = true;
-    try {
-      const previous = [...this.#running];
-      warn(`skerryd: restarting ${previous.length} processes, one after another`);
-      for (const child of previous) {
-        await this.start();
-        await this.#retire(child);
-      }
-      warn('skerryd: all processes restarted');
-    } catch {
-      if (!this.#stopping)
-        warn('skerryd: a new process did not start, see its error above; the previous ones keep running');
-    } finally {
-      this.#restarting = false;
+    this.#isRestartWanted = true;
+    if (this.#isRestarting) return;
+    this.#isRestarting = true;
+    while (this.#isRestartWanted && !this.#stopping) {
+      this.#isRestartWanted = false;
+      await this.#replaceAll();
     }
+    this.#isRestarting = false;
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all([...this.#running].map((child) => end(child, 'stop', STOP_TIMEOUT_MS)));
+  }
+
+  /** The previous children go on if a new one fails. */
+  async #replaceAll(): Promise<void> {
+    const { warn } = this.#options;
+    const previous = [...this.#running];
+    warn(`skerryd: restarting ${previous.length} processes, one after another`);
+    try {
+      for (const child of previous) {
+        if (this.#stopping) return;
+        await this.start();
+        await this.#retire(child);
+      }
+      warn('skerryd: all processes restarted');
+    } catch {
+      if (this.#stopping) return;
+      warn('skerryd: a new process did not start, see its error above; the previous ones keep running');
+    }
   }
 
   async #retire(child: ChildProcess): Promise<void> {

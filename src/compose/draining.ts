@@ -4,19 +4,32 @@ import type { Server } from 'node:http';
 
 /** From the parent to a child: finish the open requests, and stop. */
 export const DRAIN_MESSAGE = 'drain';
-/** For how long idle connections stay open. A client that sends meanwhile is answered, and told to close. */
-const IDLE_GRACE_MS = 5_000;
-/** Requests that take longer than this are cut off. */
-export const DRAINED_WITHIN_MS = 30_000;
+
+/** How a process stops. */
+export interface Ending {
+  /** How long idle connections stay open. A client that sends meanwhile is answered, and told to close. */
+  readonly idleMs: number;
+  /** Requests that take longer than this are cut off. */
+  readonly requestsMs: number;
+}
+
+export const ENDINGS = {
+  /** No other process listens: clients may as well see it at once. */
+  stopped: { idleMs: 0, requestsMs: 6_000 },
+  /** The same for a process that shares its port. */
+  left: { idleMs: 5_000, requestsMs: 6_000 },
+  /** Another process serves already, so there is time. */
+  replaced: { idleMs: 5_000, requestsMs: 30_000 },
+} as const satisfies Readonly<Record<string, Ending>>;
 
 /** Keeps idle connections open for a while, although the server closes. It sweeps them afterward. */
-export function keepIdleConnections(server: Server): void {
+export function keepIdleConnections(server: Server, idleMs: number): void {
   const close = server.closeIdleConnections;
   server.closeIdleConnections = () => undefined;
   const restore = () => {
     server.closeIdleConnections = close;
   };
-  setTimeout(restore, IDLE_GRACE_MS).unref();
+  setTimeout(restore, idleMs).unref();
 }
 
 /** Resolves when the parent asks this process to drain. */

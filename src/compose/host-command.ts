@@ -12,7 +12,7 @@ import type { BaseImage } from '../ports/compute.ts';
 import { openHostCompute } from './drivers.ts';
 import { newMembership, readMembership } from './host-files.ts';
 import { listenForPeers, parseListen } from './peers.ts';
-import { waitForStopSignal } from './stop-signal.ts';
+import { waitForStopSignal } from './signals.ts';
 
 export function createHostCommands(config: () => Config, print: (line: string) => void): HostCommands {
   return {

@@ -11,14 +11,14 @@ import { releaseAllLeases } from '../store/leases.ts';
 import { checkCoins } from './check-coins.ts';
 import { serveWithChildren } from './child-processes.ts';
 import { acquireDatabase } from './database.ts';
-import { movesConnections, waitForDrainMessage } from './draining.ts';
+import { ENDINGS, movesConnections, waitForDrainMessage } from './draining.ts';
 import { requireLiveSafety } from './live-safety.ts';
 import { listenForHosts } from './peers.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
+import { notifyReady, onHangup, waitForStopSignal } from './signals.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
-import { waitForStopSignal } from './stop-signal.ts';
 
 /**
  * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
@@ -38,6 +38,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   stopRequested.then(() => forceExitAfterTimeout(options));
   if (options.child) return await serveAsChild(config, options, stopRequested);
   checkConnectionBudget(config, options.processes);
+  checkSharedPort(config, options);
   requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
   let peers: PeerListener | null = null;
@@ -47,7 +48,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
       tellMigration: options.warn,
     });
     const coins = opened.live?.coins ?? [];
-    const announce = (url: string | null) => formatReadyLines(config, { url, coins }).forEach(options.print);
+    const announce = (url: string | null) => {
+      formatReadyLines(config, { url, coins }).forEach(options.print);
+      notifyReady(options.warn);
+    };
     try {
       formatWarnings(config, coins).forEach(options.warn);
       // A stop request does not wait for nodes.
@@ -62,7 +66,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     } finally {
       await opened.close();
     }
-    peers = await listenForHosts(config, createLogger(config.SKERRY_LOG_LEVEL));
+    peers = await listenForOtherHosts(config, options);
     if (options.processes > 1) {
       const onRestartRequested = (restart: () => void) =>
         onHangup(() => {
@@ -71,12 +75,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
         });
       await serveWithChildren(config, options, { stopRequested, onRestartRequested }, announce);
     } else {
-      const running = await startService(config, database.connection, { roles: options.roles });
+      const { roles, sharedPort } = options;
+      const running = await startService(config, database.connection, { roles, sharedPort });
       announce(running.url);
       onHangup(() => options.warn(NOTHING_TO_RESTART));
       if (running.consoleUrl !== null) options.print(`Console: ${running.consoleUrl}`);
       await stopRequested;
-      await running.stop();
+      await running.stop(options.sharedPort ? ENDINGS.left : ENDINGS.stopped);
     }
   } finally {
     await peers?.close();
@@ -97,17 +102,12 @@ async function serveAsChild(
   process.on('SIGHUP', () => undefined);
   const running = await startService(config, database.connection, { roles, sharedPort: true });
   process.send?.({ url: running.url });
-  const drain = waitForDrainMessage().then(() => 'drain' as const);
-  const how = await Promise.race([drain, stopRequested, orphaned]);
-  await running.stop(how ?? undefined);
+  const replaced = waitForDrainMessage().then(() => ENDINGS.replaced);
+  const ending = await Promise.race([replaced, stopRequested, orphaned]);
+  await running.stop(ending ?? undefined);
   await database.stop();
   // An open channel to the parent would keep this process alive.
   if (process.connected) process.disconnect();
-}
-
-/** Calls back on each SIGHUP, unless it means that the terminal is gone. */
-function onHangup(act: () => void): void {
-  if (!process.stdin.isTTY) process.on('SIGHUP', act);
 }
 
 /**
@@ -124,6 +124,28 @@ async function warnAboutUnknownHosts({ db, compute }: Service, warn: (line: stri
     `skerryd: the inventory has hosts that SKERRY_QEMU_HOSTS does not name: ${names}; ` +
       'drain them, or use a new data folder',
   );
+}
+
+/** Of services that share a port, one at a time listens for other hosts. */
+async function listenForOtherHosts(
+  config: Config,
+  { sharedPort, warn }: ServeOptions,
+): Promise<PeerListener | null> {
+  try {
+    return await listenForHosts(config, createLogger(config.SKERRY_LOG_LEVEL));
+  } catch (error) {
+    if (!sharedPort || !(error instanceof OperatorError)) throw error;
+    warn(`skerryd: ${error.message}; another service on this machine may do it`);
+    return null;
+  }
+}
+
+function checkSharedPort(config: Config, { sharedPort, processes }: ServeOptions): void {
+  if (!sharedPort) return;
+  if (processes > 1)
+    throw new OperatorError('--shared-port: leave out --processes, whose processes share it already');
+  if (config.DATABASE_URL === null)
+    throw new OperatorError('--shared-port: services on one port need one database; set DATABASE_URL');
 }
 
 /** Operator commands need connections of the embedded database, too. */

@@ -23,7 +23,7 @@ import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
 import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { type AdminListener, listenForStaff } from './admin.ts';
-import { DRAINED_WITHIN_MS, keepIdleConnections } from './draining.ts';
+import { ENDINGS, type Ending, keepIdleConnections } from './draining.ts';
 import { createWebhookSender } from './drivers.ts';
 import { listenForMail, listenForTor } from './listeners.ts';
 import { createSandboxControl } from './sandbox.ts';
@@ -36,6 +36,8 @@ export type Role = 'api' | 'worker';
 export interface ServeOptions {
   readonly processes: number;
   readonly roles: ReadonlySet<Role>;
+  /** Whether other services on this machine listen on the same port. */
+  readonly sharedPort: boolean;
   /** Whether this is a child of a parent process. */
   readonly child: boolean;
   /** Print a line on standard output, and on standard error. */
@@ -55,15 +57,10 @@ export interface RunningService {
   readonly consoleUrl: string | null;
   /** The port for mail to tickets, or null. */
   readonly lmtpPort: number | null;
-  /**
-   * Stops listening, finishes requests, lets workers finish their step, and closes the database. With
-   * `drain`, idle connections stay open for some seconds: another process serves already, so there is time.
-   */
-  stop(how?: 'drain'): Promise<void>;
+  /** Stops listening, finishes requests, lets workers finish their step, and closes the database. */
+  stop(ending?: Ending): Promise<void>;
 }
 
-/** Requests that take longer than this to finish are cut off when the service stops. */
-const DRAIN_TIMEOUT_MS = 6_000;
 /**
  * Connections that wait to be accepted. Node accepts one for each turn of its event loop, and a connection
  * that finds no place is tried again by its client after a second. Linux has the same default maximum.
@@ -112,15 +109,12 @@ export async function startService(
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   let lmtp: LmtpListener | null = null;
-  const stop = async (how?: 'drain') => {
-    if (how === 'drain') keepIdleConnections(http.server);
-    const drainTimer = setTimeout(
-      () => {
-        http.server.closeAllConnections();
-        opened.service.mailer?.close();
-      },
-      how === 'drain' ? DRAINED_WITHIN_MS : DRAIN_TIMEOUT_MS,
-    );
+  const stop = async ({ idleMs, requestsMs }: Ending = ENDINGS.stopped) => {
+    if (idleMs > 0) keepIdleConnections(http.server, idleMs);
+    const drainTimer = setTimeout(() => {
+      http.server.closeAllConnections();
+      opened.service.mailer?.close();
+    }, requestsMs);
     // Otherwise a keep-alive connection whose response was sent after the stop began would wait for a
     // request.
     const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);

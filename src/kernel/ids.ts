@@ -47,7 +47,11 @@ export const ID_PREFIXES = {
   announcement: 'ann_',
   mailing: 'mlg_',
   abuseReport: 'abr_',
+<<<<<<< HEAD
   flood: 'fld_',
+=======
+  abuseFile: 'abf_',
+>>>>>>> main
   legalOrder: 'lgl_',
   legalDocument: 'lgd_',
 } as const;

@@ -4,6 +4,9 @@
  */
 import type { Piscina } from 'piscina';
 
+/** The task took longer than it may. */
+export class WorkerTimeout extends Error {}
+
 export class WorkerThread<Task, Result> {
   readonly #script: string;
   #pool: Promise<Piscina<Task, Result>> | undefined;
@@ -15,15 +18,16 @@ export class WorkerThread<Task, Result> {
 
   /**
    * Throws an error without details, because the worker's own may repeat the task. A task that takes longer
-   * than `timeoutMs`, with its wait for earlier ones, ends with its thread.
+   * than `timeoutMs`, with its wait for earlier ones, ends with its thread: `WorkerTimeout`.
    */
   async run(task: Task, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Result> {
     this.#pool ??= startPool();
     const pool = await this.#pool;
+    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     try {
-      const signal = timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) };
-      return await pool.run(task, { filename: this.#script, ...signal });
+      return await pool.run(task, { filename: this.#script, ...(signal && { signal }) });
     } catch {
+      if (signal?.aborted) throw new WorkerTimeout('the worker thread took too long');
       throw new Error('the worker thread failed');
     }
   }

@@ -54,8 +54,9 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
   program
     .command('migrate')
     .description('Migrate the database to this version')
-    .action(async () => {
-      const applied = await migrate(await resources.database(), { tell: terminal.err });
+    .option('--while-running', 'Only if the previous version, which runs, works with the changes')
+    .action(async ({ whileRunning = false }: { readonly whileRunning?: boolean }) => {
+      const applied = await migrate(await resources.database(), { tell: terminal.err, whileRunning });
       terminal.out(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'the database is up to date');
     });
   program

@@ -1,9 +1,9 @@
 /** `legal`: orders of authorities with their documents, and the transparency report. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { attachLegalDocument, readLegalDocument } from '../domain/staff/legal/documents.ts';
-import { requireOrderId } from '../domain/staff/legal/fields.ts';
+import { type LegalScopeInput, requireOrderId } from '../domain/staff/legal/fields.ts';
 import {
   changeLegalOrder,
   closeLegalOrder,
@@ -11,6 +11,7 @@ import {
   type LegalOrderChange,
   type LegalOrderEnd,
   type NewLegalOrder,
+  setLegalSubject,
 } from '../domain/staff/legal/orders.ts';
 import {
   type LegalOrder,
@@ -22,7 +23,6 @@ import {
 import { readReport } from '../domain/staff/legal/report.ts';
 import { recordCommand } from '../domain/staff/perform.ts';
 import { recordCommandOn } from '../domain/staff/target.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
 import {
   LEGAL_LIMITS,
   LEGAL_ORDER_KINDS,
@@ -35,6 +35,7 @@ import type { OperatorContext } from './context.ts';
 import type { Output } from './format/output.ts';
 import { formatMoreHint } from './format/table.ts';
 import { parsePositiveInt } from './options.ts';
+import { readBounded } from './read-file.ts';
 
 const LIMIT = 100;
 const ID = 'Id of the order, lgl_…';
@@ -44,6 +45,7 @@ export function addLegal(program: Command, context: OperatorContext): void {
   const legal = program.command('legal').description('Keep the orders of authorities and their documents');
   addReads(legal, context);
   addRecords(legal, context);
+  addSubjectChange(legal, context);
   addDocuments(legal, context);
   addReport(legal, context);
 }
@@ -89,16 +91,20 @@ function printOrder(terminal: Output, order: LegalOrder): void {
   terminal.document(order);
 }
 
-function addFields(command: Command): Command {
+function addDates(command: Command): Command {
   return command
     .option('--received <time>', `When it arrived: ${DAY}`)
     .option('--due <time>', `Until when to answer: ${DAY}`)
     .option('--gag-until <time>', `Until when the customer must not know: ${DAY}`)
+    .option('--note <text>', 'For owners');
+}
+
+function addSubject(command: Command): Command {
+  return command
     .option('--customer <email>', 'The customer whom it names')
     .option('--server <id>', 'The server that it names: srv_… or a current address')
     .option('--address <address>', 'The IP address that it names; we look up who had it')
-    .option('--at <time>', 'When the address was used')
-    .option('--note <text>', 'For owners');
+    .option('--at <time>', 'When the address was used');
 }
 
 type FieldOptions = Omit<LegalOrderChange, 'gag_until'> & { readonly gagUntil?: string };
@@ -109,13 +115,12 @@ function toFields({ gagUntil, ...options }: FieldOptions): LegalOrderChange {
 }
 
 function addRecords(legal: Command, { resources, terminal }: OperatorContext): void {
-  addFields(
-    legal
-      .command('create')
-      .addOption(new Option('--kind <word>', 'Kind').choices(LEGAL_ORDER_KINDS).makeOptionMandatory())
-      .requiredOption('--authority <text>', 'Who issued it')
-      .requiredOption('--reference <text>', 'As the authority calls it'),
-  )
+  const create = legal
+    .command('create')
+    .addOption(new Option('--kind <word>', 'Kind').choices(LEGAL_ORDER_KINDS).makeOptionMandatory())
+    .requiredOption('--authority <text>', 'Who issued it')
+    .requiredOption('--reference <text>', 'As the authority calls it');
+  addSubject(addDates(create))
     .description('Record a legal order')
     .action(
       async (options: FieldOptions & { kind: LegalOrderKind; authority: string; reference: string }) => {
@@ -126,7 +131,7 @@ function addRecords(legal: Command, { resources, terminal }: OperatorContext): v
         terminal.out(`${id} is recorded`);
       },
     );
-  addFields(
+  addDates(
     legal
       .command('change')
       .argument('<id>', ID)
@@ -161,6 +166,26 @@ function addRecords(legal: Command, { resources, terminal }: OperatorContext): v
     );
 }
 
+interface SubjectOptions extends LegalScopeInput {
+  readonly none?: true;
+  readonly reason: string;
+}
+
+function addSubjectChange(legal: Command, { resources, terminal }: OperatorContext): void {
+  addSubject(legal.command('subject').argument('<id>', ID))
+    .option('--none', 'It no longer names anyone')
+    .requiredOption('--reason <text>', 'Why, for the note of the order')
+    .description('Change or remove the subject of a legal order')
+    .action(async (id: string, { none: remove, reason: why, ...subject }: SubjectOptions) => {
+      const { service } = await resources.service();
+      const target = { kind: 'legalOrder', name: id } as const;
+      await recordCommandOn(service, 'legal_orders.set_subject', target, () =>
+        setLegalSubject(service, id, { ...subject, ...(remove && { remove }), why }),
+      );
+      terminal.out(`the subject of ${id} is ${remove ? 'removed' : 'changed'}`);
+    });
+}
+
 function addDocuments(legal: Command, { resources, terminal }: OperatorContext): void {
   legal
     .command('attach')
@@ -169,7 +194,7 @@ function addDocuments(legal: Command, { resources, terminal }: OperatorContext):
     .description('Attach a document to a legal order')
     .action(async (id: string, file: string) => {
       const { service } = await resources.service();
-      const content = await readBounded(file);
+      const content = await readBounded(file, LEGAL_LIMITS.documentMaxBytes);
       await recordCommandOn(service, 'legal_orders.attach', { kind: 'legalOrder', name: id }, () =>
         attachLegalDocument(service, id, { name: basename(file), content }),
       );
@@ -187,14 +212,6 @@ function addDocuments(legal: Command, { resources, terminal }: OperatorContext):
       await writeFile(to, content, { flag: 'wx', mode: 0o600 });
       terminal.out(`wrote ${content.length} bytes of ${type} to ${to}`);
     });
-}
-
-async function readBounded(file: string): Promise<Buffer> {
-  const { size } = await stat(file);
-  if (size > LEGAL_LIMITS.documentMaxBytes) {
-    throw new OperatorError(`the file is too large: at most ${LEGAL_LIMITS.documentMaxBytes} bytes`);
-  }
-  return await readFile(file);
 }
 
 function addReport(legal: Command, { resources, terminal }: OperatorContext): void {

@@ -9,6 +9,8 @@ type ServeRole = (typeof ROLES)[number];
 export interface ServeChoice {
   readonly processes: number;
   readonly role: ReadonlySet<ServeRole>;
+  /** Whether other services on this machine listen on the same port. */
+  readonly sharedPort?: true;
   /** Set in processes that a parent process started. */
   readonly child?: true;
 }
@@ -28,6 +30,7 @@ export function addServe(program: Command, run: (choice: ServeChoice) => Promise
         .default(new Set(ROLES), 'api,worker')
         .argParser(parseRoles),
     )
+    .option('--shared-port', 'Let other services on this machine listen on the same port')
     .addOption(new Option('--child').hideHelp())
     .action(run);
 }

@@ -24,7 +24,10 @@ export interface IncomingFile {
   readonly content: Buffer;
 }
 
-/** Both reject if the bytes are no mail that can be read in time. */
+/** The bytes are no mail that can be read, now or later. */
+export class UnreadableMail extends Error {}
+
+/** Both reject with `UnreadableMail`, or with another error if the mail may be readable later. */
 export interface MailParser {
   /** Costs little for any mail. */
   readHeaders(bytes: Buffer): Promise<MailHeaders>;

@@ -116,7 +116,9 @@ export const LIMITS = {
   /** New tickets of a customer in 24 hours, and the customer's messages in all tickets. */
   ticketsPerDay: 20,
   ticketMessagesPerDay: 200,
-  /** After a ticket was closed, or answered for the last time. */
+  /** A ticket in which no one wrote for as long is closed. */
+  ticketIdleDays: 180,
+  /** After a ticket was closed. */
   ticketRetentionDays: 365,
   /** Of a mail to tickets, with its files in their encoding. */
   ticketMailMaxBytes: 10 * 1024 ** 2,

@@ -83,6 +83,13 @@ export const SEALED = {
     row: 'id',
     lasting: true,
   },
+  approvalInput: {
+    purpose: 'approval input',
+    table: 'approval_inputs',
+    column: 'input_sealed',
+    row: 'request_id',
+    lasting: true,
+  },
   abuseAddress: {
     purpose: 'abuse address',
     table: 'abuse_reports',
@@ -103,6 +110,21 @@ export const SEALED = {
     column: 'contact_sealed',
     row: 'report_id',
     lasting: true,
+  },
+  abuseFileName: {
+    purpose: 'name of an abuse file',
+    table: 'abuse_files',
+    column: 'name_sealed',
+    row: 'id',
+    lasting: true,
+  },
+  abuseFile: {
+    purpose: 'abuse file',
+    table: 'abuse_files',
+    column: 'content_sealed',
+    row: 'id',
+    lasting: true,
+    batch: 5,
   },
   legalOrder: {
     purpose: 'legal order',

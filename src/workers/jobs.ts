@@ -5,6 +5,7 @@ import { fanOutEvents } from '../domain/events/fan-out.ts';
 import { renewCertificates } from '../domain/inventory/host-certificates.ts';
 import { refreshHostFacts } from '../domain/inventory/host-facts.ts';
 import { sampleServers } from '../domain/servers/metrics.ts';
+import { sealPlainInputs } from '../domain/staff/approval-inputs.ts';
 import { resealSecrets } from '../domain/upkeep/reseal.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
@@ -84,8 +85,8 @@ export function sampleJob(service: Service): Job {
 }
 
 /**
- * Seals old secrets again, at the start and then every hour: a process of the previous version may still
- * run during an upgrade.
+ * Seals old secrets again, and inputs in plain text, at the start and then every hour: a process of the
+ * previous version may still run during an upgrade.
  */
 export function resealJob(service: Service): Job {
   return roundsJob('reseal', resealRounds(service), RESEAL_BATCHES_PER_RUN);
@@ -94,6 +95,7 @@ export function resealJob(service: Service): Job {
 async function* resealRounds(service: Service): Rounds {
   for (;;) {
     const nextAt = performance.now() + HOUR_MS;
+    yield* untilFailure(sealPlainInputs(service));
     yield* untilFailure(resealSecrets(service));
     while (performance.now() < nextAt) yield null;
   }

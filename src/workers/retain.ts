@@ -1,10 +1,12 @@
 /**
- * Purges expired data (domain/upkeep/retention.ts). A round through all rules starts ten minutes after the
- * previous one ended, and continues in small batches. It plans no due dates, so the sandbox's clock never
- * stops for it. When that clock races through a year, a round starts once a second at most.
+ * Closes tickets in which no one writes, and purges expired data (domain/upkeep/retention.ts). A round
+ * through all rules starts ten minutes after the previous one ended, and continues in small batches. It plans
+ * no due dates, so the sandbox's clock never stops for it. When that clock races through a year, a round
+ * starts once a second at most.
  */
 import { trimAuditChain } from '../domain/audit/chain.ts';
 import type { Service } from '../domain/context.ts';
+import { closeIdleTickets } from '../domain/customers/tickets/idle.ts';
 import { purgeExpired, RETENTION_NAMES } from '../domain/upkeep/retention.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Job } from './job.ts';
@@ -25,6 +27,7 @@ export function retainJob(service: Service): Job {
 async function* purgeRounds(service: Service): Rounds {
   for (;;) {
     const startedAtMs = performance.now();
+    yield* untilFailure(closeIdleTickets(service));
     // A rule that fails does not block the others.
     for (const rule of RETENTION_NAMES) yield* untilFailure(purgeExpired(service, rule));
     // A link goes after its row.

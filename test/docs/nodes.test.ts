@@ -169,7 +169,7 @@ describe('the units and the packet filter of the nodes', () => {
   }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'skerry-units-'));
     try {
-      const files = [...NODES, 'skerryd', 'skerry-blackhole@'].map((name) => {
+      const files = [...NODES, 'skerryd', 'skerryd@', 'skerry-blackhole@'].map((name) => {
         const file = join(folder, `${name}.service`);
         writeFileSync(
           file,

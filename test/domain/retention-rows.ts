@@ -94,6 +94,12 @@ export async function openRetentionRows(world: TestService) {
     await insert('staff', row);
     return row.id;
   };
+  const approval = async (at: Date) => {
+    const id = newId(at);
+    const times = { created_at: at, expires_at: at };
+    const act = { id, staff_id: await person(null), operation: 'customers.credit', ...times };
+    return { id, ...(await insert('approval_requests', act)) };
+  };
   const announcement = async (endsAt: Date) => {
     const id = newId(now());
     const content = { title: 'x', body: 'x', level: 'info', audience: 'everyone' };
@@ -133,12 +139,11 @@ export async function openRetentionRows(world: TestService) {
       insert('customer_notes', { id: newId(at), customer_id: customerId, text: 'x', created_at: at }),
     ),
     // The person of these rows is kept.
-    approvals: keptForDays(1_095, async (at) =>
-      insert('approval_requests', {
-        ...{ id: newId(at), staff_id: await person(null), operation: 'customers.credit' },
-        ...{ params: {}, body: {}, created_at: at, expires_at: at },
-      }),
-    ),
+    approvals: keptForDays(1_095, async (at) => await approval(at)),
+    approvalInputs: untilExpiry(async (at) => {
+      const { id } = await approval(now());
+      return await insert('approval_inputs', { request_id: id, input_sealed: 'sealed', expires_at: at });
+    }),
     staffSessions: {
       insert: async (at) =>
         insert('staff_sessions', {

@@ -48,7 +48,7 @@ const KEPT: Record<string, string> = {
   ...stay('operator data', 'coupons', 'approval_rules', 'staff_passkeys'),
   ...stay('operator data', 'service', 'switches', 'policies', 'regions', 'plans', 'plan_regions', 'hosts'),
   ...stay('counted again', 'plan_payers'),
-  ...stay('deleted with their parent', 'ticket_messages', 'ticket_files', 'legal_documents'),
+  ...stay('deleted with their parent', 'ticket_messages', 'ticket_files', 'legal_documents', 'abuse_files'),
   ...stay('operator data, limited by a constant', 'canned_answers', 'abuse_templates'),
   ...stay('operator data', 'backends', 'control_plane_identities'),
   ...stay('the operator’s published history, a few rows per incident', 'incidents', 'incident_updates'),

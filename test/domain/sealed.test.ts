@@ -8,7 +8,9 @@ import { readStatus } from '../../src/domain/health/status.ts';
 import { enqueueMail } from '../../src/domain/mail/enqueue.ts';
 import { saveOrderDraft } from '../../src/domain/servers/deploy/drafts.ts';
 import { rescueServer } from '../../src/domain/servers/operations/power.ts';
+import { attachAbuseFile } from '../../src/domain/staff/abuse/files.ts';
 import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
+import { storeInput } from '../../src/domain/staff/approval-inputs.ts';
 import { attachLegalDocument } from '../../src/domain/staff/legal/documents.ts';
 import { createLegalOrder } from '../../src/domain/staff/legal/orders.ts';
 import { inviteStaff } from '../../src/domain/staff/people.ts';
@@ -23,6 +25,7 @@ import { setTicketMail } from '../../src/store/customers/tickets.ts';
 import { saveTotpSecret } from '../../src/store/customers/totp.ts';
 import { insertControlPlane } from '../../src/store/inventory/control-plane.ts';
 import { insertServiceRow } from '../../src/store/service/service.ts';
+import { insertApproval } from '../../src/store/staff/approvals.ts';
 import { resealJob } from '../../src/workers/jobs.ts';
 import type { TestService } from '../support/test-service.ts';
 import { RegionWorld } from './servers/region-world.ts';
@@ -61,10 +64,11 @@ async function storeTwoOfEach(): Promise<void> {
       service.keys.seal(SEALED.ticketMail, ticketId, `<${n}@example.org>`),
     );
     await attachToTicket(service, actor, ticket, { name: '', content: Buffer.from(`file ${n}`) });
-    await createAbuseReport(service, {
+    const { id: report } = await createAbuseReport(service, {
       ...{ kind: 'spam', address: `192.0.2.${n}`, time: '2020-01-01T00:00:00Z', evidence: `e ${n}` },
       reporter: `r ${n}`,
     });
+    await attachAbuseFile(service, report, { name: `log ${n}`, content: Buffer.from(`log ${n}`) });
     const known = { kind: 'other', authority: `authority ${n}`, reference: `r ${n}` } as const;
     const { id: order } = await createLegalOrder(service, known);
     await attachLegalDocument(service, order, { name: `order ${n}`, content: Buffer.from(`order ${n}`) });
@@ -73,6 +77,7 @@ async function storeTwoOfEach(): Promise<void> {
     const secretSealed = service.keys.seal(SEALED.totpSecret, customerId, `secret ${n}`);
     await saveTotpSecret(service.db, { customerId, secretSealed, begunAt: clock.now() });
     await inviteStaff(service, { email: `staff-${n}@example.org`, name: 'x', role: 'support' });
+    await storeApproval();
     const id = newId(clock.now());
     const keySealed = service.keys.seal(SEALED.controlPlaneKey, id, `key ${n}`);
     const created = {
@@ -98,6 +103,16 @@ async function storeTwoOfEach(): Promise<void> {
   });
   const secrets = { rootPasswordHash: '$6$x', userData: Buffer.from('#cloud-config') };
   await Promise.all([1, 2].map(() => region.order(secrets)));
+}
+
+async function storeApproval(): Promise<void> {
+  const { service, clock, db } = world;
+  const person = await db.row<{ id: string }>('select id from staff limit 1');
+  const now = clock.now();
+  const id = newId(now);
+  const act = { id, staff_id: person?.id ?? '', operation: 'customers.credit', target: null, reason: null };
+  await insertApproval(service.db, { ...act, created_at: now, expires_at: now });
+  await storeInput(service.db, service, { id, endsAt: now, input: { params: {}, body: { n: id } } });
 }
 
 interface Value {

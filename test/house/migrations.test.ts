@@ -13,6 +13,20 @@ function findViolations(paths: readonly string[]): string[] {
   });
 }
 
+/** Earlier migrations do not say it. */
+const FIRST_JUDGED = '0087';
+
+test('migrations begin with whether the previous version works with them', () => {
+  const files = [...readTree([FOLDER.slice(0, -1)], /./)];
+  const silent = files
+    .filter(([path]) => path.slice(FOLDER.length) >= FIRST_JUDGED)
+    .filter(([, text]) => !/^-- (?:Compatible|Incompatible): \S/.test(text));
+  assert.deepEqual(
+    silent.map(([path]) => path),
+    [],
+  );
+});
+
 test('migrations are named NNNN_name.sql and numbered without gaps', () => {
   assert.deepEqual(findViolations([...readTree([FOLDER.slice(0, -1)], /./).keys()]), []);
 });

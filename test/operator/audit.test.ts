@@ -155,10 +155,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'servers resize': { args: () => [serverId, ...TO_S2], audits: 'server.resize', of: 'customer' },
   'servers rebuild': { args: () => [serverId, ...NEW_DISK()], audits: 'server.rebuild', of: 'customer' },
   'servers mail': { args: () => [serverId, 'allow'], audits: 'server.allow_mail', of: 'customer' },
-  ...floodChanges(
-    () => serverId,
-    () => flood,
-  ),
+  ...floodChanges(() => ({ server: serverId, flood })),
   'abuse block-mail': { args: () => [report], audits: 'server.block_mail', of: 'customer' },
   'servers delete': { args: () => [serverId, '--yes'], audits: 'server.destroy', of: 'customer' },
   'topups release': { args: () => [withheld[0] ?? ''], audits: 'topup.credit', of: 'customer' },

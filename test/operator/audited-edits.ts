@@ -45,15 +45,17 @@ export const CATALOGUE_CHANGES: Readonly<Record<string, Change>> = {
   'images restore': { args: () => ['plan9-4'], audits: 'official_image.restore' },
 };
 
-export function floodChanges(server: () => string, flood: () => string): Readonly<Record<string, Change>> {
+export function floodChanges(
+  on: () => { readonly server: string; readonly flood: string },
+): Readonly<Record<string, Change>> {
   const order = ['--minutes', '5', '--reason', 'a test'];
   const end = ['--reason', 'a test'];
   const [begins, ends] = ['server.blackhole', 'server.lift_blackhole'] as const;
   return {
-    'servers blackhole': { args: () => [server(), ...order], audits: begins, of: 'customer' },
-    'servers lift-blackhole': { args: () => [server(), ...end], audits: ends, of: 'customer' },
-    'floods blackhole': { args: () => [flood(), ...order], audits: begins, of: 'customer' },
-    'floods lift': { args: () => [flood(), ...end], audits: ends, of: 'customer' },
+    'servers blackhole': { args: () => [on().server, ...order], audits: begins, of: 'customer' },
+    'servers lift-blackhole': { args: () => [on().server, ...end], audits: ends, of: 'customer' },
+    'floods blackhole': { args: () => [on().flood, ...order], audits: begins, of: 'customer' },
+    'floods lift': { args: () => [on().flood, ...end], audits: ends, of: 'customer' },
   };
 }
 

@@ -7,6 +7,7 @@ import { CALLS, EFFECTS } from './kill-effects.ts';
 
 /** Tables that no scenario has to reach, each with the reason why a kill there leaves nothing half done. */
 const HARMLESS_TABLES: Readonly<Record<string, string>> = {
+  abuse_files: 'written in one commit',
   abuse_reporters: 'written in one commit with its report',
   abuse_reports: 'a retry finds what was done: its ticket and its suspension are in the same commit',
   abuse_templates: 'one statement',
@@ -15,6 +16,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   address_pool: 'imported SOL addresses: taken by chain.allocate, proven in test/drivers/chain/solana',
   announcement_dismissals: 'the customer dismisses it again',
   announcements: 'written in one commit with its audit row',
+  approval_inputs: 'written in one commit with its request',
   approval_requests: 'written in one commit; an interrupted act stays approved',
   staff_passkeys: 'written in one commit with the used challenge',
   approval_rules: 'written in one statement',

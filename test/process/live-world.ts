@@ -4,7 +4,7 @@ import type { createScratchDatabase } from '../support/database.ts';
 
 export type ScratchConnection = Awaited<ReturnType<typeof createScratchDatabase>>;
 
-export function databaseUrl({ connection }: ScratchConnection): string {
+export function databaseUrl({ connection }: Pick<ScratchConnection, 'connection'>): string {
   const { host, port, user, database, password } = connection;
   const url = new URL(`postgresql://x@x/${database}`);
   for (const [name, value] of Object.entries({ host, port: String(port), user, password })) {

@@ -96,6 +96,31 @@ describe('migrations', () => {
     assert.match(await refusalMessage(pendingMigrations(db, folder)), /0002_b.*newer version/);
   });
 
+  it('a database of a newer version is used if its migrations are compatible with this one', async () => {
+    await write('0001_a', A);
+    await write('0002_b', `-- Compatible: adds a table.\n${B}`);
+    await migrate(db, { folder });
+    await remove('0002_b');
+    assert.deepEqual(await pendingMigrations(db, folder), []);
+    assert.deepEqual(await migrate(db, { folder }), []);
+  });
+
+  it('only compatible migrations run while the service runs, and they do not wait for a lock', async () => {
+    await write('0001_a', A);
+    await migrate(db, { folder });
+    await write('0002_b', `-- Compatible: adds a table.\n${B}`);
+    await write('0003_c', '-- Incompatible: drops a column.\ncreate table c (id int);');
+    const refused = await refusalMessage(migrate(db, { folder, whileRunning: true }));
+    assert.match(refused, /migration 0003_c; stop the service/);
+    await remove('0003_c');
+    await db.transaction(async (tx) => {
+      await tx.run('lock table a in access exclusive mode');
+      const busy = await refusalMessage(migrate(db, { folder, whileRunning: true }));
+      assert.match(busy, /nothing was changed; run it again/);
+    });
+    assert.deepEqual(await migrate(db, { folder, whileRunning: true }), ['0002_b']);
+  });
+
   it('a new migration is refused if it sorts before a migration that already ran', async () => {
     await write('0002_b', 'create table b (id int)');
     await migrate(db, { folder });

@@ -34,14 +34,14 @@ export function killLeftovers(): void {
 function launch(
   args: readonly string[],
   env: Environment,
-  stdin: 'ignore' | 'pipe' = 'ignore',
+  { stdin = 'ignore', program = SKERRYD }: { stdin?: 'ignore' | 'pipe'; program?: string } = {},
 ): { child: ChildProcess; ended: Promise<ProcessExit>; output: { stdout: string; stderr: string } } {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !name.startsWith('SKERRY_') && !name.startsWith('NODE_') && name !== 'DATABASE_URL',
     ),
   );
-  const child = spawn(SKERRYD, args, { env: { ...inherited, ...env }, stdio: [stdin, 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env: { ...inherited, ...env }, stdio: [stdin, 'pipe', 'pipe'] });
   running.add(child);
   child.once('close', () => running.delete(child));
   const output = { stdout: '', stderr: '' };
@@ -61,15 +61,20 @@ export async function runSkerryd(
   env: Environment,
   input?: string,
 ): Promise<ProcessExit> {
-  const { child, ended } = launch(args, env, input === undefined ? 'ignore' : 'pipe');
+  const { child, ended } = launch(args, env, { stdin: input === undefined ? 'ignore' : 'pipe' });
   child.stdin?.end(input);
   return await ended;
 }
 
-/** Starts `skerryd serve` on a free port and waits for its ready line. */
-export async function startSkerryd(env: Environment, args: readonly string[] = []): Promise<SkerrydProcess> {
+/** Starts `skerryd serve` on a free port, also that of another version, and waits for its ready line. */
+export async function startSkerryd(
+  env: Environment,
+  args: readonly string[] = [],
+  program = SKERRYD,
+): Promise<SkerrydProcess> {
   const settings = { SKERRY_PORT: '0', ...env };
-  const { found, ...started } = await startUntil(['serve', ...args], settings, /^skerry ready on (\S+)$/m);
+  const ready = /^skerry ready on (\S+)$/m;
+  const { found, ...started } = await startUntil(['serve', ...args], settings, ready, program);
   return { url: found, ...started };
 }
 
@@ -83,8 +88,9 @@ export async function startUntil(
   args: readonly string[],
   env: Environment,
   ready: RegExp,
+  program = SKERRYD,
 ): Promise<StartedProcess> {
-  const { child, ended, output } = launch(args, env);
+  const { child, ended, output } = launch(args, env, { program });
   const isReady = new Promise<string>((resolve) => {
     child.stdout?.on('data', () => {
       const match = ready.exec(output.stdout);

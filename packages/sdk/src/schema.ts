@@ -2019,7 +2019,7 @@ export interface components {
                 author: "customer" | "staff";
                 /** @description Plain text. */
                 text: string;
-                /** @description Attached in the panel, where you can also download them. */
+                /** @description Download them in the panel, where you also attach yours. */
                 files: {
                     /**
                      * @description Opaque.
@@ -2028,7 +2028,7 @@ export interface components {
                     id: string;
                     name: string;
                     /** @enum {string} */
-                    type: "image/png" | "image/jpeg" | "text/plain";
+                    type: "image/png" | "image/jpeg" | "text/plain" | "application/pdf" | "message/rfc822" | "application/vnd.tcpdump.pcap";
                     size_bytes: number;
                 }[];
                 /**

@@ -19,10 +19,11 @@ type Deps = Pick<Service, 'db' | 'clock'>;
  */
 const NEVER: readonly string[] = ['approvals', 'staff_tokens', 'staff_account', 'legal_orders'];
 
-/** A request that waits is stored in plain text, and their input is personal data. */
+/** Their input is evidence, of which a request would keep another copy. */
 const NEVER_STORED: readonly StaffOperation[] = [
   'abuse_reports.create',
   'abuse_reports.change',
+  'abuse_reports.attach',
   'abuse_reports.forward',
 ];
 

@@ -18,14 +18,15 @@ import {
   insertApproval,
   listApprovals as listRows,
   type NamedApprovalRow,
-  useApproval,
 } from '../../store/staff/approvals.ts';
 import type { Service } from '../context.ts';
+import { decideInput, type HeldInput, openInput, storeInput, useGrant } from './approval-inputs.ts';
 import type { StaffAct, StaffActor } from './context.ts';
 import { mustWait, type WaitingAct } from './must-wait.ts';
 import { refuseRole } from './perform.ts';
 
-type Deps = Pick<Service, 'db' | 'clock' | 'log'>;
+type Deps = Pick<Service, 'db' | 'keys' | 'clock' | 'log'>;
+type ReadDeps = Pick<Deps, 'db' | 'keys' | 'clock'>;
 
 /** Their answer is for the person who asked, who performs them once after the approval, with equal input. */
 const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
@@ -37,12 +38,15 @@ const PERFORMED_BY_REQUESTER: readonly StaffOperation[] = [
   'staff.invite',
 ];
 
+const DECIDED = 'This request was decided, or has expired.';
+
 export interface ApprovalView {
   readonly object: 'approval';
   readonly id: string;
   readonly operation: string;
   readonly target: string | null;
-  readonly details: Readonly<Record<string, unknown>>;
+  /** Null: the input was forgotten. */
+  readonly details: Readonly<Record<string, unknown>> | null;
   readonly reason: string | null;
   readonly requested_by: string;
   readonly state: ApprovalState | 'expired';
@@ -54,11 +58,9 @@ export interface ApprovalView {
 }
 
 /** An approved act, to be carried out as its requester. */
-export interface ApprovedAct {
+export interface ApprovedAct extends HeldInput {
   readonly actor: StaffActor;
   readonly act: StaffAct;
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
 }
 
 export type CarryOut = (approved: ApprovedAct) => Promise<object | undefined>;
@@ -83,46 +85,44 @@ export async function holdForApproval(
     const { operation, target } = act;
     const { body } = input;
     const grant = { staffId: actor.staffId, operation, target, body, now: service.clock.now() };
-    if (await useApproval(service.db, grant)) return null;
+    if (await useGrant(service, grant)) return null;
   }
   if ((await countOpenApprovals(service.db, actor.staffId)) >= STAFF_LIMITS.approvalsMax) {
     fail('limit_reached', {}, 'Too many of your requests wait for approval. Withdraw some of them first.');
   }
   const now = service.clock.now();
   const id = newId(now);
-  await insertApproval(service.db, {
-    id,
-    staff_id: actor.staffId,
-    operation: act.operation,
-    target: act.target,
-    params,
-    body: input.body,
-    reason: act.reason?.trim() ?? null,
-    created_at: now,
-    expires_at: new Date(now.getTime() + STAFF_LIMITS.approvalHours * HOUR_MS),
+  const endsAt = new Date(now.getTime() + STAFF_LIMITS.approvalHours * HOUR_MS);
+  await service.db.transaction(async (tx) => {
+    await insertApproval(tx, {
+      id,
+      staff_id: actor.staffId,
+      operation: act.operation,
+      target: act.target,
+      reason: act.reason?.trim() ?? null,
+      created_at: now,
+      expires_at: endsAt,
+    });
+    await storeInput(tx, service, { id, endsAt, input: { params, body: input.body } });
   });
   return await readApproval(service, formatId('approval', id));
 }
 
 /** Newest first, and whether there are more. */
 export async function listApprovals(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  service: ReadDeps,
   query: { readonly state?: ApprovalState; readonly before?: string; readonly limit: number },
 ): Promise<{ readonly approvals: ApprovalView[]; readonly hasMore: boolean }> {
   const { state = null, before, limit } = query;
   const beforeId = before === undefined ? null : parseId('approval', before);
   if (beforeId === undefined) return { approvals: [], hasMore: false };
-  const rows = await listRows(db, { state, beforeId, limit: limit + 1 });
-  const now = clock.now();
-  return { approvals: rows.slice(0, limit).map((row) => toView(row, now)), hasMore: rows.length > limit };
+  const rows = await listRows(service.db, { state, beforeId, limit: limit + 1 });
+  return { approvals: rows.slice(0, limit).map((row) => toView(service, row)), hasMore: rows.length > limit };
 }
 
 /** Fails with `not_found`. */
-export async function readApproval(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  name: string,
-): Promise<ApprovalView> {
-  return toView(await requireRow(db, name), clock.now());
+export async function readApproval(service: ReadDeps, name: string): Promise<ApprovalView> {
+  return toView(service, await requireRow(service.db, name));
 }
 
 async function requireRow(db: Sql, name: string): Promise<NamedApprovalRow> {
@@ -130,14 +130,15 @@ async function requireRow(db: Sql, name: string): Promise<NamedApprovalRow> {
   return (id && (await findApproval(db, id))) || fail('not_found', {}, 'No approval has this id.');
 }
 
-function toView(row: NamedApprovalRow, now: Date): ApprovalView {
-  const { reason: _, ...details } = row.body;
+function toView(service: Omit<ReadDeps, 'db'>, row: NamedApprovalRow): ApprovalView {
+  const now = service.clock.now();
+  const input = openInput(service, row);
   return {
     object: 'approval',
     id: formatId('approval', row.id),
     operation: row.operation,
     target: row.target,
-    details,
+    details: input && withoutReason(input.body),
     reason: row.reason,
     requested_by: row.email,
     state: isPending(row) && row.expires_at <= now ? 'expired' : row.state,
@@ -147,6 +148,10 @@ function toView(row: NamedApprovalRow, now: Date): ApprovalView {
     created_at: formatRfc3339(row.created_at),
     expires_at: formatRfc3339(row.expires_at),
   };
+}
+
+function withoutReason({ reason: _, ...rest }: HeldInput['body']): HeldInput['body'] {
+  return rest;
 }
 
 function isPending({ state }: NamedApprovalRow): boolean {
@@ -171,20 +176,23 @@ export async function approve(
   }
   if (approver && !mayPerform(approver.role, operation)) refuseRole(operation, approver.role);
   const actor = await requireRequester(service.db, row);
+  const input = openInput(service, row) ?? fail('conflict_state', {}, DECIDED);
   await decide(service, row, 'approved', approver);
   if (PERFORMED_BY_REQUESTER.includes(operation)) return await readApproval(service, name);
-  const { details, target, reason } = { ...toView(row, service.clock.now()), reason: row.reason };
+  const { target, reason } = row;
   const approved: ApprovedAct = {
     actor: { ...actor, surface: approver?.surface ?? 'command', requestId: approver?.requestId ?? '' },
     act: {
       operation,
       target,
       reason: reason ?? undefined,
-      details: { ...details, approved_by: approver ? formatId('staff', approver.staffId) : 'command' },
+      details: {
+        ...withoutReason(input.body),
+        approved_by: approver ? formatId('staff', approver.staffId) : 'command',
+      },
       submission: null,
     },
-    params: row.params,
-    body: row.body,
+    ...input,
   };
   await finish(service, row.id, () => carryOut(approved));
   return await readApproval(service, name);
@@ -232,6 +240,12 @@ async function decide(
   state: 'approved' | 'refused' | 'withdrawn',
   actor: StaffActor | null,
 ): Promise<void> {
-  const isOpen = await decideApproval(db, { id, state, decidedBy: actor?.staffId ?? null, now: clock.now() });
-  if (!isOpen) fail('conflict_state', {}, 'This request was decided, or has expired.');
+  const now = clock.now();
+  const isOpen = await db.transaction(async (tx) => {
+    const decidedBy = actor?.staffId ?? null;
+    if (!(await decideApproval(tx, { id, state, decidedBy, now }))) return false;
+    await decideInput(tx, id, now);
+    return true;
+  });
+  if (!isOpen) fail('conflict_state', {}, DECIDED);
 }

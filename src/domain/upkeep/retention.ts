@@ -35,6 +35,7 @@ export const RETENTION = {
     batch: BATCH,
   },
   approvals: { purge: PURGES.approvals, keepMs: STAFF_LIMITS.logRetentionDays * DAY_MS, batch: BATCH },
+  approvalInputs: { purge: PURGES.approvalInputs, keepMs: 0, batch: BATCH },
   staffSessions: { purge: PURGES.staffSessions, keepMs: 0, batch: BATCH },
   staffTokens: { purge: PURGES.staffTokens, keepMs: 0, batch: BATCH },
   staff: { purge: PURGES.staff, keepMs: 0, batch: BATCH },
@@ -68,7 +69,7 @@ export const RETENTION = {
   abuseReports: {
     purge: PURGES.abuseReports,
     keepMs: ABUSE_LIMITS.retentionDays * DAY_MS,
-    batch: 100,
+    batch: 50,
   },
   floods: { purge: PURGES.floods, keepMs: FLOOD_LIMITS.retentionDays * DAY_MS, batch: BATCH },
   abuseReporters: { purge: PURGES.abuseReporters, keepMs: 0, batch: BATCH },

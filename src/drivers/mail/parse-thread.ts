@@ -19,9 +19,13 @@ export interface ParseTask {
   readonly bytes: Uint8Array;
 }
 
-/** Rejects if the mail exceeds a bound. */
-export default async function parse({ part, bytes }: ParseTask): Promise<MailHeaders | MailBody> {
-  return part === 'headers' ? await parseHeaders(bytes) : await parseBody(bytes);
+/** Returns null for a mail that exceeds a bound, so that a failure of the thread differs from it. */
+export default async function parse({ part, bytes }: ParseTask): Promise<MailHeaders | MailBody | null> {
+  try {
+    return part === 'headers' ? await parseHeaders(bytes) : await parseBody(bytes);
+  } catch {
+    return null;
+  }
 }
 
 /** With a space before the colon, mail servers may not recognize a header that they should remove. */

@@ -3,6 +3,7 @@
  * descriptions (room.ts).
  */
 import type { ConsoleFile, ConsolePage } from './page.ts';
+import { ABUSE_FILES, ABUSE_PAGES } from './pages/abuse.ts';
 import { ACCESS_PAGES } from './pages/access.ts';
 import { ACCOUNT_PAGE } from './pages/account.ts';
 import { CUSTOMER_PAGES } from './pages/customers.ts';
@@ -78,6 +79,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   ...TICKET_PAGES,
   ...MAILING_PAGES,
   ...LEGAL_PAGES,
+  ...ABUSE_PAGES,
   ...ROOMS.flatMap((room) => roomPages(room)),
   ...STAFF_PAGES,
   ACCOUNT_PAGE,
@@ -88,5 +90,6 @@ export const CONSOLE_FILES: readonly ConsoleFile[] = [
   ...OVERVIEW_FILES,
   ...TICKET_FILES,
   ...LEGAL_FILES,
+  ...ABUSE_FILES,
   ...ROOMS.flatMap((room) => roomFiles(room)),
 ];

@@ -1,4 +1,4 @@
-/** `abuse` and `abuse-templates`: reports of abuse, and what we write about them. */
+/** `abuse`: reports of abuse. */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { Service } from '../../domain/context.ts';
@@ -17,11 +17,6 @@ import {
   matchAbuseReport,
   type NewAbuseReport,
 } from '../../domain/staff/abuse/record.ts';
-import {
-  readAbuseTemplate,
-  readAbuseTemplates,
-  setAbuseTemplate,
-} from '../../domain/staff/abuse/templates.ts';
 import { recordCommand } from '../../domain/staff/perform.ts';
 import { recordCommandOn } from '../../domain/staff/target.ts';
 import {
@@ -36,7 +31,9 @@ import {
 import type { OperatorContext } from '../context.ts';
 import type { Output } from '../format/output.ts';
 import { formatMoreHint } from '../format/table.ts';
-import { parseDeadlineHours, parsePositiveInt } from '../options.ts';
+import { parsePositiveInt } from '../options.ts';
+import { addAbuseFiles } from './abuse-files.ts';
+import { addAbuseTemplates } from './abuse-templates.ts';
 
 const LIMIT = 100;
 const ID = 'Id of the report, abr_…';
@@ -49,8 +46,9 @@ export function addAbuse(program: Command, context: OperatorContext): void {
   addQueries(abuse, context);
   addRecords(abuse, context);
   addForward(abuse, context);
+  addAbuseFiles(abuse, context);
   addActs(abuse, context);
-  addTemplates(program.command('abuse-templates').description('Manage the texts about abuse'), context);
+  addAbuseTemplates(program.command('abuse-templates').description('Manage the texts about abuse'), context);
 }
 
 function addQueries(abuse: Command, { resources, terminal }: OperatorContext): void {
@@ -105,12 +103,14 @@ function reportColumns(row: ReportColumns): string[] {
 }
 
 function printReport(terminal: Output, report: AbuseReport): void {
-  const { object: _, evidence, proposal: __, ...facts } = report;
+  const { object: _, evidence, proposal: __, files, ...facts } = report;
   terminal.facts(Object.entries(facts).map(([name, value]) => [name, value === null ? null : String(value)]));
   if (evidence !== null) {
     terminal.out('');
     for (const line of evidence.split('\n')) terminal.out(line);
   }
+  const rows = files.map(({ id, type, size_bytes: size, name }) => [id, type, `${size}`, name]);
+  if (rows.length > 0) terminal.table(['file', 'type', 'bytes', 'name'], rows);
   terminal.document(report);
 }
 
@@ -200,14 +200,16 @@ function addForward(abuse: Command, context: OperatorContext): void {
     .argument('<id>', ID)
     .option('--text-file <path>', 'Text to the customer; default: the text of the kind')
     .option('--evidence-file <path>', 'Text file to share with the customer; default: none')
+    .option('--share-files', 'The customer also gets the files of the report')
     .option('--deadline <time>', 'Default: that of the kind, from now')
     .option('--suspend-when-late', LATE)
     .description('Send a report to the customer, in a ticket')
     .action(async (id: string, options: ForwardOptions) => {
-      const { textFile, evidenceFile, deadline, suspendWhenLate } = options;
+      const { textFile, evidenceFile, shareFiles, deadline, suspendWhenLate } = options;
       const order = {
         ...(textFile !== undefined && { text: await readFile(textFile, 'utf8') }),
         ...(evidenceFile !== undefined && { evidence: await readFile(evidenceFile, 'utf8') }),
+        ...(shareFiles && { share_files: true }),
         ...(deadline !== undefined && { deadline }),
         ...(suspendWhenLate && { suspend_when_late: true }),
       };
@@ -220,6 +222,7 @@ function addForward(abuse: Command, context: OperatorContext): void {
 interface ForwardOptions {
   readonly textFile?: string;
   readonly evidenceFile?: string;
+  readonly shareFiles?: true;
   readonly deadline?: string;
   readonly suspendWhenLate?: true;
 }
@@ -248,47 +251,4 @@ function addActs(abuse: Command, context: OperatorContext): void {
     .action((id: string, { result }: { result: AbuseClosing }) =>
       change(context, 'abuse_reports.close', id, (service) => closeAbuseReport(service, id, result)),
     );
-}
-
-function addTemplates(templates: Command, { resources, terminal }: OperatorContext): void {
-  templates
-    .command('list')
-    .description('List the texts about abuse, by kind')
-    .action(async () => {
-      const { service } = await resources.service();
-      const found = await readAbuseTemplates(service);
-      const rows = found.map((row) => [row.id, `${row.deadline_hours}`, row.updated_at ?? 'as proposed']);
-      terminal.table(['kind', 'hours', 'changed'], rows);
-      terminal.document(found);
-    });
-  templates
-    .command('show')
-    .argument('<kind>', 'Kind of abuse')
-    .description('Show the text about a kind of abuse')
-    .action(async (kind: string) => {
-      const { service } = await resources.service();
-      const { text, ...rest } = await readAbuseTemplate(service, kind);
-      terminal.facts([
-        ['kind', rest.id],
-        ['hours to answer', `${rest.deadline_hours}`],
-      ]);
-      terminal.out('');
-      for (const line of text.split('\n')) terminal.out(line);
-      terminal.document({ ...rest, text });
-    });
-  templates
-    .command('set')
-    .argument('<kind>', 'Kind of abuse')
-    .requiredOption('--text-file <path>', 'Text with {server}, {address}, {time}, and {deadline}')
-    .requiredOption('--hours <count>', 'Hours to answer', parseDeadlineHours)
-    .description('Change the text about a kind of abuse')
-    .action(async (kind: string, { textFile, hours }: { textFile: string; hours: number }) => {
-      const { service } = await resources.service();
-      const order = { text: await readFile(textFile, 'utf8'), deadline_hours: hours };
-      const target = { kind: 'abuseTemplate', name: kind } as const;
-      await recordCommandOn(service, 'abuse_templates.set', target, () =>
-        setAbuseTemplate(service, kind, order),
-      );
-      terminal.out(`saved the text about ${kind}`);
-    });
 }

@@ -49,7 +49,7 @@ function addRequests(approvals: Command, { resources, terminal }: OperatorContex
       const { service } = await resources.service();
       const approval = await readApproval(service, id);
       const { object: _, details, ...facts } = approval;
-      const rows = Object.entries({ ...facts, input: JSON.stringify(details) });
+      const rows = Object.entries({ ...facts, input: details && JSON.stringify(details) });
       terminal.facts(rows);
       terminal.document(approval);
     });

@@ -154,7 +154,11 @@ const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
   ['Sessions', `${LIMITS.sessionIdleHours} hours after the last use, ${LIMITS.sessionMaxDays} days at most`],
   ['Audit log: changes, times, and countries', `${LIMITS.auditRetentionDays} days`],
   ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
-  ['Support tickets and their files', `Encrypted, ${LIMITS.ticketRetentionDays} days after our last answer`],
+  [
+    'Support tickets and their files',
+    `Encrypted, ${LIMITS.ticketRetentionDays} days after they were closed, which they are after ` +
+      `${LIMITS.ticketIdleDays} days without a message`,
+  ],
   ['Emails that we sent', `The text until it is sent, a record of it for ${LIMITS.mailRetentionDays} days`],
   ['Root passwords and user data', 'Until the installation is done'],
   ['Orders that you have not placed', `${LIMITS.orderDraftDays} days, encrypted, without passwords`],

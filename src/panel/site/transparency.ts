@@ -5,10 +5,11 @@ import {
   LEGAL_STATES,
   REPORT_FIGURES,
 } from '../../spec/staff/legal.ts';
-import { section, table } from '../parts/components.ts';
+import { buttonLink, section, statusBadge, table } from '../parts/components.ts';
 import { formatNumber } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import type { View } from '../parts/layout.ts';
+import { CONSOLE_PATHS, type ConsoleView } from '../staff/layout.ts';
 
 export interface Report {
   readonly counts_gagged: boolean;
@@ -34,7 +35,7 @@ ${reportTables(report)}`,
   };
 }
 
-export function reportTables({ half_years: halves, counts_gagged: gagged }: Report): Html {
+function reportTables({ half_years: halves, counts_gagged: gagged }: Report): Html {
   return html`<p>${
     gagged
       ? 'Orders that we may not speak about are counted.'
@@ -83,4 +84,22 @@ function ordersTable(each: HalfYear): Html {
 function halfTitle({ half, current }: { readonly half: string; readonly current: boolean }): string {
   const [year, part] = half.split('-');
   return `${year}, ${part === '1' ? 'first' : 'second'} half${current ? ' so far' : ''}`;
+}
+
+/** As staff see it before it is published. */
+export function reportPreview(report: Report & { readonly published: boolean }): ConsoleView {
+  const { published } = report;
+  return {
+    title: 'Transparency report',
+    section: 'transparency',
+    status: published ? statusBadge('published', 'good') : statusBadge('not published', 'off'),
+    body: html`<p>${
+      published
+        ? 'Customers read this page, with a link in the footer.'
+        : 'This is how customers would read it.'
+    } Two switches decide whether it is published, and whether orders are counted whose gag is in force.</p>
+<p class="page-actions">${buttonLink('Publish', `${CONSOLE_PATHS.switches}/transparency`, 'plain')}
+${buttonLink('Orders with a gag', `${CONSOLE_PATHS.switches}/transparency-gagged`, 'plain')}</p>
+${reportTables(report)}`,
+  };
 }

@@ -11,7 +11,12 @@ export const TICKET_CATEGORIES = ['general', 'abuse'] as const;
 export type TicketCategory = (typeof TICKET_CATEGORIES)[number];
 
 /** Recognized by their content. */
-export const TICKET_FILE_TYPES = ['image/png', 'image/jpeg', 'text/plain'] as const;
+export const TICKET_UPLOAD_TYPES = ['image/png', 'image/jpeg', 'text/plain'] as const;
+/** The further ones are files of an abuse report that staff share. */
+export const TICKET_FILE_TYPES = [
+  ...TICKET_UPLOAD_TYPES,
+  ...(['application/pdf', 'message/rfc822', 'application/vnd.tcpdump.pcap'] as const),
+] as const;
 export type TicketFileType = (typeof TICKET_FILE_TYPES)[number];
 
 const STATUS = oneOf(TICKET_STATUSES, {
@@ -49,7 +54,7 @@ export const TicketMessage = Type.Object({
   id: Id('tme_'),
   author: oneOf(['customer', 'staff'] as const),
   text: Type.String({ description: 'Plain text.' }),
-  files: Type.Array(TicketFile, { description: 'Attached in the panel, where you can also download them.' }),
+  files: Type.Array(TicketFile, { description: 'Download them in the panel, where you also attach yours.' }),
   created_at: Time,
 });
 export type TicketMessage = Static<typeof TicketMessage>;

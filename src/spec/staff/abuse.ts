@@ -52,10 +52,26 @@ export const ABUSE_LIMITS = {
   /** The period of the counts of a customer and of a server. */
   countedDays: 180,
   offendersShown: 100,
+  /** Of one report. */
+  filesMax: 10,
+  fileMaxBytes: 5 * 1024 ** 2,
+  filesMaxBytes: 20 * 1024 ** 2,
+  fileNameMaxChars: 100,
   /** From the public form: of one report, and open reports at a time. */
   formTextMaxChars: 8_000,
   formOpenMax: 1_000,
 } as const;
+
+/** In the order in which they are recognized: a saved mail is also text. */
+export const ABUSE_FILE_TYPES = [
+  'application/pdf',
+  'image/png',
+  'image/jpeg',
+  'application/vnd.tcpdump.pcap',
+  'message/rfc822',
+  'text/plain',
+] as const;
+export type AbuseFileType = (typeof ABUSE_FILE_TYPES)[number];
 
 export interface AbuseTemplate {
   readonly deadlineHours: number;
@@ -91,9 +107,12 @@ export const ABUSE_OPERATIONS = {
   'abuse_reports.list': read('abuse list', 'List reports of abuse', READERS),
   'abuse_reports.get': read('abuse show', 'Show a report of abuse', READERS),
   'abuse_reports.offenders': read('abuse offenders', 'List customers by their reports of abuse', READERS),
+  'abuse_reports.get_file': read('abuse file', 'Download a file of a report of abuse', READERS),
   'abuse_reports.create': manage('abuse create', 'Record a report of abuse', ACTORS),
   'abuse_reports.change': manage('abuse change', 'Change a report of abuse', ACTORS),
   'abuse_reports.match': manage('abuse match', 'Find who had the address of a report', ACTORS),
+  'abuse_reports.attach': manage('abuse attach', 'Attach a file to a report of abuse', ACTORS),
+  'abuse_reports.remove_file': manage('abuse remove-file', 'Remove a file of a report of abuse', ACTORS),
   'abuse_reports.forward': manage('abuse forward', 'Send a report to the customer in a ticket', ACTORS),
   'abuse_reports.suspend': act('abuse suspend', 'Freeze the server of a report', ACTORS),
   'abuse_reports.block_mail': act(

@@ -61,6 +61,7 @@ export const LEGAL_OPERATIONS = {
   'legal_orders.get_document': read('legal document', 'Download a document of a legal order', OWNER),
   'legal_orders.create': manage('legal create', 'Record a legal order', OWNER),
   'legal_orders.change': manage('legal change', 'Change the record of a legal order', OWNER),
+  'legal_orders.set_subject': manage('legal subject', 'Change or remove the subject of a legal order', OWNER),
   'legal_orders.attach': manage('legal attach', 'Attach a document to a legal order', OWNER),
   'legal_orders.close': manage('legal close', 'Record the result of a legal order', OWNER),
   'transparency.get': read('legal report', 'Show the transparency report', OWNER),

@@ -70,6 +70,8 @@ export const STAFF_LIMITS = {
   /** Requests of one person that wait for another, and for how long. */
   approvalsMax: 50,
   approvalHours: 72,
+  /** Their input is kept for as long after the decision, or after they expired. */
+  approvalInputDays: 90,
   logRetentionDays: 1_095,
   pageSize: 50,
 } as const;

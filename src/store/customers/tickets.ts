@@ -106,6 +106,25 @@ export async function setTicketStatus(
   );
 }
 
+const IDLE = `t.status <> 'closed' and t.updated_at < $before and not exists (
+  select from ticket_messages m where m.ticket_id = t.id and m.created_at >= $before)`;
+
+/** Tickets that wait, in which no one wrote since then, the longest first. Notes count. */
+export async function listIdleTickets(sql: Sql, before: Date, limit: number): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select t.id from tickets t join customers c on c.id = t.customer_id
+      where ${IDLE} and c.deleting_at is null order by t.updated_at limit $limit`,
+    { before, limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The caller holds the lock. */
+export async function isIdleTicket(tx: Sql, id: string, before: Date): Promise<boolean> {
+  const found = await tx.row(`select from tickets t where t.id = $id and ${IDLE}`, { id, before });
+  return found !== undefined;
+}
+
 /** By when we ask the customer to answer. */
 export async function setTicketDeadline(tx: Sql, id: string, at: Date): Promise<void> {
   await tx.run('update tickets set answer_by = $2 where id = $1', [id, at]);
@@ -148,14 +167,19 @@ export async function listTicketFiles(sql: Sql, ticketId: string): Promise<Ticke
   );
 }
 
-export async function sumTicketFileBytes(sql: Sql, customerId: string): Promise<number> {
-  const row = await sql.row<{ bytes: bigint }>(
-    `select coalesce(sum(f.size_bytes), 0)::bigint as bytes
+/** The files that the customer attached: their number in the ticket, and their bytes in all tickets. */
+export async function sumOwnFiles(
+  sql: Sql,
+  ticket: { readonly ticketId: string; readonly customerId: string },
+): Promise<{ readonly files: number; readonly bytes: number }> {
+  const row = await sql.row<{ files: bigint; bytes: bigint }>(
+    `select count(*) filter (where t.id = $ticketId) as files,
+            coalesce(sum(f.size_bytes), 0)::bigint as bytes
        from tickets t join ticket_messages m on m.ticket_id = t.id join ticket_files f on f.message_id = m.id
-      where t.customer_id = $1`,
-    [customerId],
+      where t.customer_id = $customerId and m.author = 'customer'`,
+    ticket,
   );
-  return Number(row?.bytes ?? 0n);
+  return { files: Number(row?.files ?? 0n), bytes: Number(row?.bytes ?? 0n) };
 }
 
 /** Finds a file of a ticket, with its content. */

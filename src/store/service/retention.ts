@@ -26,6 +26,7 @@ export const PURGES = {
   staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
   customerNotes: { table: 'customer_notes', by: 'id', type: 'uuid' },
   approvals: { table: 'approval_requests', by: 'id', type: 'uuid' },
+  approvalInputs: { table: 'approval_inputs', by: 'expires_at', type: 'timestamptz' },
   staffSessions: {
     table: 'staff_sessions',
     by: 'id',

@@ -179,10 +179,14 @@ export async function dropSuspension(tx: Sql, id: string): Promise<void> {
   await tx.run('update abuse_reports set suspend_when_late = false where id = $1', [id]);
 }
 
-/** Closes the reports about a customer, and removes what is personal in them. */
+/** Closes the reports about a customer, and removes what is personal in them, with their files. */
 export async function forgetReportsOf(tx: Sql, customerId: string, now: Date): Promise<void> {
   await tx.run(
     `delete from abuse_reporters p using abuse_reports r where p.report_id = r.id and r.customer_id = $1`,
+    [customerId],
+  );
+  await tx.run(
+    'delete from abuse_files f using abuse_reports r where f.report_id = r.id and r.customer_id = $1',
     [customerId],
   );
   await tx.run(

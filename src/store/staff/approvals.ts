@@ -32,8 +32,10 @@ export interface ApprovalRow {
   readonly staff_id: string;
   readonly operation: string;
   readonly target: string | null;
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
+  /** Null: it was forgotten, or the previous version stored it in plain text. */
+  readonly input_sealed: string | null;
+  readonly params: Readonly<Record<string, string>> | null;
+  readonly body: Readonly<Record<string, unknown>> | null;
   readonly reason: string | null;
   readonly state: ApprovalState;
   readonly fault: string | null;
@@ -43,22 +45,24 @@ export interface ApprovalRow {
   readonly expires_at: Date;
 }
 
-const COLUMNS = `a.id, a.staff_id, a.operation, a.target, a.params, a.body, a.reason, a.state, a.fault,
-  a.decided_by, a.decided_at, a.created_at, a.expires_at`;
+const COLUMNS = `a.id, a.staff_id, a.operation, a.target, i.input_sealed, a.params, a.body, a.reason, a.state,
+  a.fault, a.decided_by, a.decided_at, a.created_at, a.expires_at`;
+
+const SELECT = `select ${COLUMNS}, s.email, d.email as decided_email
+  from approval_requests a join staff s on s.id = a.staff_id left join staff d on d.id = a.decided_by
+  left join approval_inputs i on i.request_id = a.id`;
 
 export async function insertApproval(
   tx: Sql,
   row: Pick<ApprovalRow, 'id' | 'staff_id' | 'operation' | 'target' | 'reason'> & {
-    readonly params: object;
-    readonly body: object;
     readonly created_at: Date;
     readonly expires_at: Date;
   },
 ): Promise<void> {
   await tx.run(
     `insert into approval_requests
-       (id, staff_id, operation, target, params, body, reason, created_at, expires_at)
-     values ($id, $staff_id, $operation, $target, $params, $body, $reason, $created_at, $expires_at)`,
+       (id, staff_id, operation, target, reason, created_at, expires_at)
+     values ($id, $staff_id, $operation, $target, $reason, $created_at, $expires_at)`,
     row,
   );
 }
@@ -75,8 +79,7 @@ export async function listApprovals(
   query: { readonly state: ApprovalState | null; readonly beforeId: string | null; readonly limit: number },
 ): Promise<NamedApprovalRow[]> {
   return await tx.rows<NamedApprovalRow>(
-    `select ${COLUMNS}, s.email, d.email as decided_email
-       from approval_requests a join staff s on s.id = a.staff_id left join staff d on d.id = a.decided_by
+    `${SELECT}
       where ($state::text is null or a.state = $state) and ($beforeId::uuid is null or a.id < $beforeId)
       order by a.id desc limit $limit`,
     query,
@@ -84,12 +87,7 @@ export async function listApprovals(
 }
 
 export async function findApproval(tx: Sql, id: string): Promise<NamedApprovalRow | undefined> {
-  return await tx.row<NamedApprovalRow>(
-    `select ${COLUMNS}, s.email, d.email as decided_email
-       from approval_requests a join staff s on s.id = a.staff_id left join staff d on d.id = a.decided_by
-      where a.id = $1`,
-    [id],
-  );
+  return await tx.row<NamedApprovalRow>(`${SELECT} where a.id = $1`, [id]);
 }
 
 export async function countOpenApprovals(tx: Sql, staffId: string): Promise<number> {
@@ -126,29 +124,28 @@ export async function completeApproval(
   await tx.run(`update approval_requests set state = $state, fault = $fault where id = $id`, row);
 }
 
-/** Uses up an approved request of the person. Returns false when there is none. */
-export async function useApproval(
+/** Locks the approved requests of the person for the act, oldest first. */
+export async function lockApproved(
   tx: Sql,
   act: {
     readonly staffId: string;
     readonly operation: string;
     readonly target: string | null;
-    /** The same, except for the reason. */
-    readonly body: object;
     readonly now: Date;
   },
-): Promise<boolean> {
-  const used = await tx.run(
-    `update approval_requests set state = 'done'
-      where id = (select id from approval_requests
-                   where staff_id = $staffId and operation = $operation
-                     and target is not distinct from $target
-                     and body - 'reason' = $body::jsonb - 'reason'
-                     and state = 'approved' and expires_at > $now
-                   order by id limit 1 for update skip locked)`,
+): Promise<ApprovalRow[]> {
+  return await tx.rows<ApprovalRow>(
+    `select ${COLUMNS} from approval_requests a left join approval_inputs i on i.request_id = a.id
+      where a.staff_id = $staffId and a.operation = $operation and a.target is not distinct from $target
+        and a.state = 'approved' and a.expires_at > $now
+      order by a.id limit 100 for update of a skip locked`,
     act,
   );
-  return used === 1;
+}
+
+/** The caller holds the lock. */
+export async function markUsed(tx: Sql, id: string): Promise<void> {
+  await tx.run(`update approval_requests set state = 'done' where id = $1`, [id]);
 }
 
 export async function countActiveOwners(tx: Sql): Promise<number> {

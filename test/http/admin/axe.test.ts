@@ -45,7 +45,10 @@ describe('a page of the console', { skip: NO_CHROMIUM }, () => {
     await addFlood(world.opened.service, server);
     const spam = { kind: 'spam', address: ipv4, evidence: 'Received: from web-1\n  by mx.example' };
     const time = world.opened.service.clock.now().toISOString();
-    await world.api(owner.token, 'POST', '/abuse_reports', { ...spam, time, reporter: 'abuse@mx.example' });
+    const reported = { ...spam, time, reporter: 'abuse@mx.example' };
+    const report = await world.api(owner.token, 'POST', '/abuse_reports', reported);
+    const log = { name: 'scan', content_base64: Buffer.from('12:00 SYN').toString('base64') };
+    await world.api(owner.token, 'POST', `/abuse_reports/${report.body.id}/files`, log);
     const coupon = { coupon_code: 'SPRING', amount_usd: '5', max_uses: 9, reason: 'a test' };
     await world.api(owner.token, 'POST', '/coupons', coupon);
     await world.api(owner.token, 'POST', '/incidents', { title: 'Slow disks', text: 'We look into it.' });

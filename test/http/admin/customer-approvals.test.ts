@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DAY_MS, SECOND_MS } from '../../../src/kernel/time.ts';
+import { SEALED } from '../../../src/spec/sealed.ts';
 import type { SessionClient } from '../../support/session-client.ts';
 import { totpAt } from '../../support/totp.ts';
 import { createApiToken, V1Client } from '../../support/v1-client.ts';
@@ -77,10 +78,12 @@ describe('acts on a customer that wait for a second person', () => {
   it('names the account by id, and refuses an unknown account', async () => {
     const { body } = await world.api(asks.token, 'GET', path);
     const id = await ask('debit', { amount_usd: '1.00', description: 'A correction', reason });
-    const row = await world.opened.db.row<{ params: object }>(
-      'select params from approval_requests order by id desc limit 1',
+    const row = await world.opened.db.row<{ request_id: string; input_sealed: string }>(
+      'select request_id, input_sealed from approval_inputs order by request_id desc limit 1',
     );
-    assert.deepEqual(row?.params, { id: body.id });
+    const { keys } = world.opened.service;
+    const input = keys.open(SEALED.approvalInput, row?.request_id ?? '', row?.input_sealed ?? '');
+    assert.deepEqual(JSON.parse(input.toString()).params, { id: body.id });
     await world.api(asks.token, 'POST', `/approvals/${id}/refuse`);
     const unknown = '/customers/unknown@example.org/debit';
     const order = { amount_usd: '1.00', description: 'A correction', reason };

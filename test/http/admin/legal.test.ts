@@ -179,6 +179,43 @@ describe('legal orders', () => {
     assert.equal((await read(order)).acts[0]?.operation, 'servers.release_hold');
   });
 
+  it('change their subject with a reason, or lose it, while they are open', async () => {
+    const order = await create({ server: server.id, note: 'First.' });
+    const path = `/legal-orders/${order.id}`;
+    assert.deepEqual([order.server, order.customer_email], [server.id, customer.email]);
+    const now = world.opened.service.clock.now().toISOString();
+    const moved = await fill(owner.browser, path, 'legal_orders.set_subject', {
+      ...{ address: server.ipv4, at: now, why: 'The zebra was meant.' },
+    });
+    assert.match(moved.location ?? '', /done=saved/, moved.text);
+    const page = textOf((await owner.browser.get(path)).text);
+    assert.match(page, new RegExp(`IP address ${server.ipv4}`));
+    assert.match(page, /First\. .* UTC, subject changed: The zebra was meant\./s);
+    const removed = await post(`${path}/subject`, { remove: true, why: 'Another person.' });
+    assert.equal(removed.status, 200, JSON.stringify(removed.body));
+    const { server: none, customer: account, note, ...rest } = await read(order);
+    assert.deepEqual([none, account, (rest as { address?: unknown }).address], [null, null, null]);
+    assert.match(note, /subject removed: Another person\.$/);
+    const found = await world.api(owner.token, 'GET', `/legal-orders?customer=${customer.email}`);
+    assert.ok((found.body.data as Order[]).every(({ id }) => id !== order.id));
+    const log = JSON.stringify((await world.api(owner.token, 'GET', '/staff_log')).body);
+    assert.match(log, /legal_orders\.set_subject/);
+    assert.doesNotMatch(log, /zebra|Another person/);
+    for (const [body, field] of [
+      [{ why: 'x' }, 'customer'],
+      [{ remove: true, customer: customer.email, why: 'x' }, 'remove'],
+      [{ remove: true, why: ' ' }, 'why'],
+      [{ at: now, why: 'x' }, 'at'],
+      [{ address: server.ipv4, why: 'x' }, 'at'],
+    ] as const) {
+      await refused(`${path}/subject`, body, field);
+    }
+    await post(`${path}/change`, { note: 'x'.repeat(LEGAL_LIMITS.noteMaxChars) });
+    await refused(`${path}/subject`, { remove: true, why: 'x' }, 'why');
+    await post(`${path}/close`, { result: 'refused', note: 'No.' });
+    assert.equal((await post(`${path}/subject`, { remove: true, why: 'x' })).status, 409);
+  });
+
   it('end with a result and a note, and then their record no longer changes', async () => {
     const order = await create({ note: 'First.' });
     const path = `/legal-orders/${order.id}`;
@@ -209,6 +246,8 @@ describe('legal orders', () => {
       [{ gag_until: '2026-13-01' }, 'gag_until'],
       [{ address: 'x', at: '2026-01-01' }, 'address'],
       [{ address: '192.0.2.1' }, 'at'],
+      [{ at: '2026-01-01' }, 'at'],
+      [{ customer: customer.email, at: '2026-01-01' }, 'at'],
       [{ customer: customer.email, address: '192.0.2.1' }, 'customer'],
       [{ note: 'x'.repeat(LEGAL_LIMITS.noteMaxChars + 1) }, 'note'],
       [{ kind: 'whim' }, 'kind'],

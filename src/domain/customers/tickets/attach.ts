@@ -3,13 +3,12 @@ import { fail } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { TICKET_FILE_TYPES, type Ticket, type TicketFileType } from '../../../spec/schemas/ticket.ts';
+import { TICKET_UPLOAD_TYPES, type Ticket, type TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import {
   insertTicketFile,
-  listTicketFiles,
   setTicketStatus,
-  sumTicketFileBytes,
+  sumOwnFiles,
   type TicketRow,
 } from '../../../store/customers/tickets.ts';
 import type { CustomerActor, Service } from '../../context.ts';
@@ -18,7 +17,7 @@ import { cleanFileName, recognizeFile } from './file-types.ts';
 import { addMessage } from './text.ts';
 
 const FILE_RULES = {
-  types: TICKET_FILE_TYPES,
+  types: TICKET_UPLOAD_TYPES,
   maxBytes: LIMITS.ticketFileMaxBytes,
   refusal: 'Send a PNG or JPEG image, or a plain text file in UTF-8.',
 };
@@ -57,8 +56,8 @@ export async function attachToTicket(
   });
 }
 
-export interface RecognizedFile extends NewTicketFile {
-  readonly type: TicketFileType;
+export interface RecognizedFile<Type = TicketFileType> extends NewTicketFile {
+  readonly type: Type;
 }
 
 /** The file with its type and a clean name. Fails with `invalid_value`. */
@@ -67,7 +66,7 @@ export function recognizeTicketFile({ name, content }: NewTicketFile): Recognize
   return { name: cleanFileName(name, type, LIMITS.ticketFileNameMaxChars), type, content };
 }
 
-/** Files that a ticket can still have. */
+/** Files of the customer that a ticket can still have. */
 export interface FileRoom {
   readonly files: number;
   readonly bytes: number;
@@ -78,10 +77,8 @@ export async function readFileRoom(
   tx: Sql,
   { id, customer_id: customerId }: Pick<TicketRow, 'id' | 'customer_id'>,
 ): Promise<FileRoom> {
-  return {
-    files: LIMITS.ticketFilesMax - (await listTicketFiles(tx, id)).length,
-    bytes: LIMITS.ticketFilesMaxBytes - (await sumTicketFileBytes(tx, customerId)),
-  };
+  const { files, bytes } = await sumOwnFiles(tx, { ticketId: id, customerId });
+  return { files: LIMITS.ticketFilesMax - files, bytes: LIMITS.ticketFilesMaxBytes - bytes };
 }
 
 export async function storeFile(

@@ -116,15 +116,24 @@ export async function answerTicket(
     const message = { ticket_id: row.id, author: 'staff', staff_id: staffId, text } as const;
     const cause = await addMessage(tx, service, message, now);
     await setTicketStatus(tx, { id: row.id, status: close ? 'closed' : 'answered', now });
-    const { subject } = toListedTicket(service, row);
-    const lastMail =
-      row.mail_id_sealed && service.keys.open(SEALED.ticketMail, row.id, row.mail_id_sealed).toString();
-    const data = { ticket: shownId, subject, text, isClosed: close, ...(lastMail && { lastMail }) };
-    const mail = { customerId: row.customer_id, kind: 'ticket_answered', cause, data } as const;
-    await enqueueMail(tx, mail, now, service.keys);
+    await mailAnswer(tx, service, row, { cause, text, isClosed: close }, now);
   });
   service.wake();
   return await readStaffTicket(service, shownId);
+}
+
+/** `cause` is the id of the message. */
+export async function mailAnswer(
+  tx: Sql,
+  { keys }: Pick<Service, 'keys'>,
+  row: TicketRow,
+  { cause, ...answer }: { readonly cause: string; readonly text: string; readonly isClosed: boolean },
+  now: Date,
+): Promise<void> {
+  const { id: ticket, subject } = toListedTicket({ keys }, row);
+  const lastMail = row.mail_id_sealed && keys.open(SEALED.ticketMail, row.id, row.mail_id_sealed).toString();
+  const data = { ticket, subject, ...answer, ...(lastMail && { lastMail }) };
+  await enqueueMail(tx, { customerId: row.customer_id, kind: 'ticket_answered', cause, data }, now, keys);
 }
 
 /** Adds a note that only staff see. It does not count as an answer. */

@@ -7,12 +7,14 @@ import { SEALED } from '../../../spec/sealed.ts';
 import { ABUSE_LIMITS, ABUSE_MATCHES } from '../../../spec/staff/abuse.ts';
 import { lockCustomer } from '../../../store/customers/customers.ts';
 import { isDeletingCustomer } from '../../../store/customers/deletion.ts';
-import { insertTicket, insertTicketFile } from '../../../store/customers/tickets.ts';
+import { insertTicket } from '../../../store/customers/tickets.ts';
 import { findAbuseReport, lockAbuseReport, updateAbuseReport } from '../../../store/staff/abuse.ts';
 import type { Service } from '../../context.ts';
+import { storeFile } from '../../customers/tickets/attach.ts';
 import { addMessage } from '../../customers/tickets/text.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import { recordAudit, systemActor } from '../../record.ts';
+import { shareFiles } from './files.ts';
 import { type AbuseReport, readAbuseReport, reportNotFound, requireReportId } from './read.ts';
 import { requireDeadline, requireMaySuspend, requireNotForwarded, requireText } from './record.ts';
 import { fillTemplate, readAbuseTemplate } from './templates.ts';
@@ -22,6 +24,8 @@ export interface ForwardOrder {
   readonly text?: string;
   /** The part of the evidence that the customer may read. Never who sent the report. */
   readonly evidence?: string;
+  /** Whether the customer gets the files of the report, too. */
+  readonly share_files?: boolean;
   /** RFC 3339. Default: that of the kind, from now. */
   readonly deadline?: string;
   readonly suspend_when_late?: boolean;
@@ -31,6 +35,8 @@ const FILE_NAME = 'evidence.txt';
 
 interface Message {
   readonly staffId: string | null;
+  /** The report whose files are shared; null: none are. */
+  readonly filesOf: string | null;
   readonly customerId: string;
   readonly serverName: string | null;
   readonly text: string;
@@ -71,7 +77,9 @@ export async function forwardAbuseReport(
       row.address_sealed && keys.open(SEALED.abuseAddress, row.id, row.address_sealed).toString();
     const values = { server: found.server_name, address, time: row.happened_at, deadline: dueAt };
     const text = fillTemplate(written, values);
-    const message = { staffId, customerId, serverName: found.server_name, text, evidence, dueAt };
+    const filesOf = order.share_files ? row.id : null;
+    const about = { staffId, filesOf, customerId, serverName: found.server_name };
+    const message = { ...about, text, evidence, dueAt };
     const ticketId = await openTicket(tx, service, message, now);
     const suspendWhenLate = order.suspend_when_late ?? row.suspend_when_late;
     await requireMaySuspend(tx, suspendWhenLate);
@@ -88,7 +96,7 @@ export async function forwardAbuseReport(
 async function openTicket(
   tx: Sql,
   service: Service,
-  { staffId, customerId, serverName, text, evidence, dueAt }: Message,
+  { staffId, filesOf, customerId, serverName, text, evidence, dueAt }: Message,
   now: Date,
 ): Promise<string> {
   const { keys } = service;
@@ -103,13 +111,10 @@ async function openTicket(
   const message = { ticket_id: id, author: 'staff', staff_id: staffId, text } as const;
   const cause = await addMessage(tx, service, message, now);
   if (evidence !== null) {
-    const fileId = newId(now);
-    const content = Buffer.from(evidence);
-    await insertTicketFile(tx, {
-      ...{ id: fileId, message_id: cause, name: FILE_NAME, type: 'text/plain', size_bytes: content.length },
-      content_sealed: keys.seal(SEALED.ticketFile, fileId, content),
-    });
+    const file = { name: FILE_NAME, type: 'text/plain', content: Buffer.from(evidence) } as const;
+    await storeFile(tx, service, { messageId: cause, file }, now);
   }
+  if (filesOf !== null) await shareFiles(tx, service, { reportId: filesOf, messageId: cause }, now);
   const ticket = formatId('ticket', id);
   const audited = { actor: systemActor(now), action: 'ticket.open', resource: ticket, customerId } as const;
   await recordAudit(tx, audited, now);

@@ -5,6 +5,7 @@ import { formatRfc3339, HOUR_MS } from '../../../kernel/time.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import { ABUSE_MATCHES, type AbuseKind, type AbuseState } from '../../../spec/staff/abuse.ts';
 import { findAbuseReport, listAbuseReports, type ShownReportRow } from '../../../store/staff/abuse.ts';
+import { listAbuseFiles } from '../../../store/staff/abuse-files.ts';
 import type { Service } from '../../context.ts';
 import { requireCustomer } from '../../customers/operator.ts';
 import { fillTemplate, readAbuseTemplate } from './templates.ts';
@@ -66,6 +67,12 @@ export async function readAbuseReport(service: Deps, shownId: string) {
     server_frozen: row.frozen_at !== null,
     evidence: evidence === null ? null : evidence.toString(),
     reporter: contact === null ? null : contact.toString(),
+    files: (await listAbuseFiles(db, row.id)).map(({ id, name_sealed, type, size_bytes, created_at }) => ({
+      id: formatId('abuseFile', id),
+      report: item.id,
+      name: keys.open(SEALED.abuseFileName, id, name_sealed).toString(),
+      ...{ type, size_bytes, created_at: formatRfc3339(created_at) },
+    })),
     proposal: row.state === 'open' && row.match === 'matched' ? await propose(service, row, item) : null,
   };
 }

@@ -69,6 +69,10 @@ export async function resolveScope({ db }: Pick<Service, 'db'>, input: LegalScop
     const message = 'Name one of a customer, a server, and an address.';
     invalidRequest([{ field: customer === '' ? 'address' : 'customer', issue: 'invalid_value' }], message);
   }
+  if (at !== '' && address === '') {
+    const message = 'Enter the address that was used then, or leave the time empty.';
+    invalidRequest([{ field: 'at', issue: 'invalid_value' }], message);
+  }
   if (customer !== '') return { ...none, customer_id: (await requireCustomer(db, customer)).id };
   if (server !== '') {
     const { id, email } = await findServerForOperator({ db }, server);

@@ -2,8 +2,9 @@
 import { fail, invalidRequest } from '../../../kernel/fail.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import { formatSessionTime } from '../../../kernel/time.ts';
 import { SEALED } from '../../../spec/sealed.ts';
-import type { LegalOrderKind, LegalResult } from '../../../spec/staff/legal.ts';
+import { LEGAL_LIMITS, type LegalOrderKind, type LegalResult } from '../../../spec/staff/legal.ts';
 import {
   insertLegalOrder,
   type LegalOrderRow,
@@ -60,8 +61,8 @@ export async function createLegalOrder(service: Deps, input: NewLegalOrder): Pro
   return await readLegalOrder(service, id);
 }
 
-/** Omitted members stay as they are. A given subject replaces the previous one. */
-export interface LegalOrderChange extends OrderDates, LegalScopeInput {
+/** Omitted members stay as they are. */
+export interface LegalOrderChange extends OrderDates {
   readonly kind?: LegalOrderKind;
   readonly authority?: string;
   readonly reference?: string;
@@ -74,14 +75,10 @@ export async function changeLegalOrder(
   shownId: string,
   change: LegalOrderChange,
 ): Promise<LegalOrder> {
-  const { customer = '', server = '', address = '' } = change;
-  const hasScope = [customer, server, address].some((text) => text.trim() !== '');
-  const scope = hasScope ? await resolveScope(service, change) : null;
   return await changeRow(service, shownId, (row, details, now) => ({
     row: {
       ...row,
       kind: change.kind ?? row.kind,
-      ...(scope && { customer_id: scope.customer_id, server_id: scope.server_id }),
       ...checkDates(change, row, now),
     },
     details: {
@@ -89,9 +86,52 @@ export async function changeLegalOrder(
       ...(change.authority !== undefined && { authority: checkLine('authority', change.authority) }),
       ...(change.reference !== undefined && { reference: checkLine('reference', change.reference) }),
       ...(change.note !== undefined && { note: checkNote(change.note) }),
-      ...(scope && { address: scope.address, address_at: scope.address_at }),
     },
   }));
+}
+
+export interface LegalSubjectChange extends LegalScopeInput {
+  /** The order no longer names anyone. */
+  readonly remove?: boolean;
+  /** One line. It is added to the note, which is sealed: the staff log does not have it. */
+  readonly why: string;
+}
+
+/** Replaces or removes the subject of an order. Fails like `changeLegalOrder`. */
+export async function setLegalSubject(
+  service: Deps,
+  shownId: string,
+  { remove = false, why, ...subject }: LegalSubjectChange,
+): Promise<LegalOrder> {
+  const reason = checkLine('why', why);
+  const { customer_id, server_id, address, address_at } = await resolveScope(service, subject);
+  const isNamed = customer_id !== null || address !== null;
+  if (isNamed && remove) {
+    const message = 'Remove the subject, or name another one.';
+    invalidRequest([{ field: 'remove', issue: 'invalid_value' }], message);
+  }
+  if (!isNamed && !remove) {
+    const message = 'Name a customer, a server, or an address, or remove the subject.';
+    invalidRequest([{ field: 'customer', issue: 'required' }], message);
+  }
+  return await changeRow(service, shownId, (row, details, now) => ({
+    row: { ...row, customer_id, server_id },
+    details: {
+      ...{ ...details, address, address_at },
+      note: noteWith(
+        details,
+        `${formatSessionTime(now)} UTC, subject ${remove ? 'removed' : 'changed'}: ${reason}`,
+      ),
+    },
+  }));
+}
+
+/** The note with a further line. */
+function noteWith({ note }: LegalDetails, line: string): string {
+  const text = note === '' ? line : `${note}\n\n${line}`;
+  const max = LEGAL_LIMITS.noteMaxChars;
+  if (text.length <= max) return text;
+  invalidRequest([{ field: 'why', issue: 'max_length', max }], 'The note is full. Shorten it first.');
 }
 
 export interface LegalOrderEnd {

@@ -1,33 +1,27 @@
 /** Documents of legal orders, and the preview of the transparency report. */
 import type { LegalOrder } from '../../../domain/staff/legal/read.ts';
 import type { TransparencyReport } from '../../../domain/staff/legal/report.ts';
+import { reportPreview } from '../../../panel/site/transparency.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import { attachDocumentView, reportPreview } from '../../../panel/staff/legal.ts';
-import { LEGAL_LIMITS, type LegalFileType } from '../../../spec/staff/legal.ts';
-import { field } from '../../form.ts';
+import { LEGAL_FILE_TYPES, LEGAL_LIMITS } from '../../../spec/staff/legal.ts';
+import { attachPage, readDownload } from '../files.ts';
 import type { ConsoleFile, ConsolePage } from '../page.ts';
 
-const ORDERS = CONSOLE_PATHS.legalOrders;
-
 export const LEGAL_PAGES: readonly ConsolePage[] = [
-  {
-    path: `${ORDERS}/{id}/attach`,
-    access: 'staff',
-    acceptsUpload: true,
-    render: async ({ read, params, forms }) =>
-      attachDocumentView({ order: await read<LegalOrder>('legal_orders.get', params), forms }),
-    forms: {
-      'legal_orders.attach': {
-        operation: 'legal_orders.attach',
-        fileMaxBytes: LEGAL_LIMITS.documentMaxBytes,
-        body: (form, file) => ({
-          name: field(form, 'name').trim(),
-          content_base64: file?.toString('base64') ?? '',
-        }),
-        done: (_answer, { id = '' }) => ({ to: `${ORDERS}/${encodeURIComponent(id)}`, notice: 'saved' }),
-      },
-    },
-  },
+  attachPage({
+    section: 'legalOrders',
+    path: CONSOLE_PATHS.legalOrders,
+    many: 'Legal orders',
+    noun: 'document',
+    get: 'legal_orders.get',
+    nameOf: ({ reference }: LegalOrder) => reference,
+    operation: 'legal_orders.attach',
+    types: LEGAL_FILE_TYPES,
+    typeNames: 'A PDF, a PNG or JPEG image, or a plain text file',
+    example: 'order.pdf',
+    maxBytes: LEGAL_LIMITS.documentMaxBytes,
+    nameMaxChars: LEGAL_LIMITS.documentNameMaxChars,
+  }),
   {
     path: CONSOLE_PATHS.transparency,
     access: 'staff',
@@ -35,21 +29,9 @@ export const LEGAL_PAGES: readonly ConsolePage[] = [
   },
 ];
 
-/** Always downloads: strangers wrote them. */
 export const LEGAL_FILES: readonly ConsoleFile[] = [
   {
-    path: `${ORDERS}/{id}/documents/{document}`,
-    read: async ({ read, params }) => {
-      const answer = await read<{ name: string; type: LegalFileType; content_base64: string }>(
-        'legal_orders.get_document',
-        params,
-      );
-      const { name, type, content_base64: content } = answer;
-      return {
-        type: type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-        content: Buffer.from(content, 'base64'),
-        name,
-      };
-    },
+    path: `${CONSOLE_PATHS.legalOrders}/{id}/documents/{document}`,
+    read: (context) => readDownload(context, 'legal_orders.get_document'),
   },
 ];

@@ -4,8 +4,8 @@ import type { StaffTicket } from '../../../domain/customers/tickets/desk.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { INSERT_BUTTON, INSERT_FIELD } from '../../../panel/staff/room-form.ts';
 import { staffTicketView } from '../../../panel/staff/tickets.ts';
-import type { TicketFileType } from '../../../spec/schemas/ticket.ts';
 import { type Form, field } from '../../form.ts';
+import { readDownload } from '../files.ts';
 import type { ConsoleContext, ConsoleFile, ConsolePage, FormAgain, OperationForm } from '../page.ts';
 import { roomItemPath } from '../room.ts';
 import { actForms, type RoomAct, shownActs } from '../room-acts.ts';
@@ -68,25 +68,9 @@ export const TICKET_PAGES: readonly ConsolePage[] = [
   },
 ];
 
-/** The files of tickets, always as downloads. */
 export const TICKET_FILES: readonly ConsoleFile[] = [
   {
     path: `${CONSOLE_PATHS.tickets}/{id}/files/{file}`,
-    read: async ({ read, params }) => {
-      const {
-        name,
-        type,
-        content_base64: content,
-      } = await read<{
-        readonly name: string;
-        readonly type: TicketFileType;
-        readonly content_base64: string;
-      }>('tickets.get_file', params);
-      return {
-        type: type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-        content: Buffer.from(content, 'base64'),
-        name,
-      };
-    },
+    read: (context) => readDownload(context, 'tickets.get_file'),
   },
 ];

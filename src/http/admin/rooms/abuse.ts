@@ -3,7 +3,7 @@ import type { AbuseOffender } from '../../../domain/staff/abuse/counts.ts';
 import type { AbuseReport } from '../../../domain/staff/abuse/read.ts';
 import type { AbuseTemplateView } from '../../../domain/staff/abuse/templates.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
-import type { Shown } from '../../../panel/staff/room.ts';
+import { type Shown, tableOf } from '../../../panel/staff/room.ts';
 import { ABUSE_KIND_NAMES } from '../../../spec/staff/abuse.ts';
 import { type Room, roomItemPath } from '../room.ts';
 import type { RoomAct } from '../room-acts.ts';
@@ -120,6 +120,15 @@ const ACTS: readonly RoomAct<AbuseReport>[] = [
     }),
   },
   {
+    operation: 'abuse_reports.remove_file',
+    title: 'Remove a file',
+    button: 'Remove file',
+    isDangerous: true,
+    text: 'A file that was shared stays in the ticket.',
+    when: (row) => isOpen(row) && row.files.length > 0,
+    values: ({ files }) => ({ file: files.length === 1 ? (files[0]?.id ?? '') : '' }),
+  },
+  {
     operation: 'abuse_reports.close',
     title: 'Close the report',
     button: 'Close report',
@@ -127,6 +136,23 @@ const ACTS: readonly RoomAct<AbuseReport>[] = [
     when: isOpen,
   },
 ];
+
+const FILES = tableOf<AbuseReport, AbuseReport['files'][number]>({
+  title: 'Files',
+  rows: ({ files }) => files,
+  empty: 'There are no files.',
+  columns: [
+    {
+      name: 'Name',
+      value: ({ name }) => name,
+      link: ({ report, id }) => `${roomItemPath(REPORTS, report)}/files/${id}`,
+    },
+    { name: 'Type', value: ({ type }) => type },
+    { name: 'Bytes', value: (row) => row.size_bytes, as: 'number' },
+    { name: 'Attached', value: (row) => row.created_at, as: 'time' },
+    { name: 'ID', value: ({ id }) => id, as: 'code' },
+  ],
+});
 
 export const ABUSE_ROOM: Room<AbuseReport> = {
   section: 'abuse',
@@ -166,7 +192,9 @@ export const ABUSE_ROOM: Room<AbuseReport> = {
     title: ({ kind, server_name: name }) => `${ABUSE_KIND_NAMES[kind]}${name === null ? '' : `: ${name}`}`,
     state: STATE,
     details: DETAILS,
-    links: ({ id, server }) => [
+    tables: [FILES],
+    links: ({ id, server, state }) => [
+      ...(state === 'closed' ? [] : ([['Attach a file', `${roomItemPath(REPORTS, id)}/attach`]] as const)),
       ...(server === null
         ? []
         : ([['Reports about the server', `${REPORTS.path}?server=${encodeURIComponent(server)}`]] as const)),

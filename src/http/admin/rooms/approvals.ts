@@ -45,9 +45,11 @@ export const APPROVALS_ROOM: Room<ApprovalView> = {
       {
         name: 'Input',
         value: ({ details }) =>
-          Object.entries(details)
-            .map(([name, value]) => `${name}: ${value}`)
-            .join(', '),
+          details === null
+            ? 'deleted 90 days after the decision'
+            : Object.entries(details)
+                .map(([name, value]) => `${name}: ${value}`)
+                .join(', '),
       },
       { name: 'Expires', value: (row) => (isPending(row) ? row.expires_at : null), as: 'time' },
       { name: 'Decided by', value: (row) => row.decided_by },

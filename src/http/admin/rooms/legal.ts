@@ -58,11 +58,17 @@ const RECORD_ACTS: readonly RoomAct<LegalOrder>[] = [
     operation: 'legal_orders.change',
     title: 'Edit the record',
     button: 'Save record',
-    text: 'Fill in a customer, a server, or an address only to replace the subject.',
     when: isOpen,
     values: ({ kind, authority, reference, note, received_at: received, due_at: due, gag_until: gag }) => ({
       ...{ kind, authority, reference, note, received, due: due ?? '', gag_until: gag ?? '' },
     }),
+  },
+  {
+    operation: 'legal_orders.set_subject',
+    title: 'Change the subject',
+    button: 'Save subject',
+    text: 'Name one of a customer, a server, and an address. It replaces the subject.',
+    when: isOpen,
   },
 ];
 

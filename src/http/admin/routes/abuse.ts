@@ -6,6 +6,7 @@ import {
   suspendReportedServer,
 } from '../../../domain/staff/abuse/acts.ts';
 import { readOffenders } from '../../../domain/staff/abuse/counts.ts';
+import { attachAbuseFile, readAbuseFile, removeAbuseFile } from '../../../domain/staff/abuse/files.ts';
 import { forwardAbuseReport } from '../../../domain/staff/abuse/forward.ts';
 import { type AbuseQuery, listReportsForStaff, readAbuseReport } from '../../../domain/staff/abuse/read.ts';
 import {
@@ -19,6 +20,7 @@ import {
   setAbuseTemplate,
 } from '../../../domain/staff/abuse/templates.ts';
 import { ABUSE_CLOSINGS, ABUSE_KINDS, ABUSE_LIMITS, ABUSE_STATES } from '../../../spec/staff/abuse.ts';
+import { fileAnswer, fileBody, fileBodyMaxBytes, readFileBody } from '../files.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
@@ -90,6 +92,36 @@ const QUERY_ROUTES: readonly AdminRoute[] = [
   }),
 ];
 
+const FILE_ROUTES: readonly AdminRoute[] = [
+  adminRoute({
+    id: 'abuse_reports.get_file',
+    method: 'GET',
+    path: '/abuse_reports/{id}/files/{file}',
+    run: async ({ service, params }) =>
+      fileAnswer('abuse_file', await readAbuseFile(service, params.id, params.file)),
+  }),
+  adminRoute({
+    id: 'abuse_reports.attach',
+    method: 'POST',
+    path: '/abuse_reports/{id}/files',
+    status: 201,
+    bodyMaxBytes: fileBodyMaxBytes(ABUSE_LIMITS.fileMaxBytes),
+    body: fileBody(ABUSE_LIMITS.fileMaxBytes),
+    unlogged: ['name', 'content_base64'],
+    run: ({ service, params, body }) => attachAbuseFile(service, params.id, readFileBody(body)),
+  }),
+  adminRoute({
+    id: 'abuse_reports.remove_file',
+    method: 'POST',
+    path: '/abuse_reports/{id}/remove_file',
+    body: Type.Object(
+      { file: Type.String({ maxLength: 40, title: 'File ID', description: 'Such as abf_…' }) },
+      CLOSED,
+    ),
+    run: ({ service, params, body }) => removeAbuseFile(service, params.id, body.file),
+  }),
+];
+
 const RECORD_ROUTES: readonly AdminRoute[] = [
   adminRoute({
     id: 'abuse_reports.create',
@@ -152,6 +184,13 @@ const ACT_ROUTES: readonly AdminRoute[] = [
             maxLength: ABUSE_LIMITS.evidenceMaxChars,
             title: 'Evidence to share',
             description: 'The customer gets it as a text file. Remove what names who sent the report.',
+          }),
+        ),
+        share_files: Type.Optional(
+          Type.Boolean({
+            title: 'Share the files',
+            description:
+              'The customer gets all files of the report. First remove those that name who sent it.',
           }),
         ),
         ...{ deadline: DEADLINE_OF_KIND, suspend_when_late: LATE },
@@ -222,6 +261,7 @@ const TEMPLATE_ROUTES: readonly AdminRoute[] = [
 
 export const ABUSE_ROUTES: readonly AdminRoute[] = [
   ...QUERY_ROUTES,
+  ...FILE_ROUTES,
   ...RECORD_ROUTES,
   ...ACT_ROUTES,
   ...TEMPLATE_ROUTES,

@@ -17,6 +17,7 @@ import {
 import { LIMITS } from '../../../spec/limits.ts';
 import { oneOf } from '../../../spec/schemas/parts.ts';
 import { TICKET_STATUSES } from '../../../spec/schemas/ticket.ts';
+import { fileAnswer } from '../files.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
 
@@ -65,8 +66,7 @@ const TICKET_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/tickets/{id}/files/{file}',
     run: async ({ service, params }) => {
-      const { name, type, content } = await readStaffTicketFile(service, params.id, params.file);
-      return { object: 'ticket_file', name, type, content_base64: content.toString('base64') };
+      return fileAnswer('ticket_file', await readStaffTicketFile(service, params.id, params.file));
     },
   }),
   adminRoute({

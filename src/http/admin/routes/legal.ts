@@ -2,17 +2,19 @@
 import { Type } from 'typebox';
 import { attachLegalDocument, readLegalDocument } from '../../../domain/staff/legal/documents.ts';
 import { requireOrderId } from '../../../domain/staff/legal/fields.ts';
-import { changeLegalOrder, closeLegalOrder, createLegalOrder } from '../../../domain/staff/legal/orders.ts';
+import {
+  changeLegalOrder,
+  closeLegalOrder,
+  createLegalOrder,
+  setLegalSubject,
+} from '../../../domain/staff/legal/orders.ts';
 import { listLegalOrders, readLegalOrder } from '../../../domain/staff/legal/read.ts';
 import { readReport } from '../../../domain/staff/legal/report.ts';
-import { invalidRequest } from '../../../kernel/fail.ts';
 import { oneOf } from '../../../spec/schemas/parts.ts';
 import { LEGAL_LIMITS, LEGAL_ORDER_KINDS, LEGAL_RESULTS, LEGAL_STATES } from '../../../spec/staff/legal.ts';
+import { fileAnswer, fileBody, fileBodyMaxBytes, readFileBody } from '../files.ts';
 import { type AdminRoute, adminRoute } from '../route.ts';
 import { CLOSED, given, LIMIT, listOf, pageSize } from './lists.ts';
-
-/** A document in base64, and the rest of the body. */
-const ATTACH_MAX_BYTES = Math.ceil(LEGAL_LIMITS.documentMaxBytes / 3) * 4 + 16 * 1024;
 
 const LINE = { maxLength: LEGAL_LIMITS.lineMaxChars } as const;
 const DAY = 'A day such as 2026-12-01, or a time such as 2026-12-01T22:00:00Z.';
@@ -47,11 +49,8 @@ const SUBJECT = {
 const NOTE = { maxLength: LEGAL_LIMITS.noteMaxChars, title: 'Note' } as const;
 
 /** The staff log has none of these. */
-const SECRET = [
-  ...(['authority', 'reference', 'received', 'due', 'gag_until'] as const),
-  ...(['customer', 'server', 'address', 'at', 'note'] as const),
-  'kind',
-] as const;
+const SECRET = ['kind', 'authority', 'reference', 'received', 'due', 'gag_until', 'note'] as const;
+const SECRET_SUBJECT = ['customer', 'server', 'address', 'at'] as const;
 
 const READS: readonly AdminRoute[] = [
   adminRoute({
@@ -83,10 +82,8 @@ const READS: readonly AdminRoute[] = [
     id: 'legal_orders.get_document',
     method: 'GET',
     path: '/legal-orders/{id}/documents/{document}',
-    run: async ({ service, params }) => {
-      const { name, type, content } = await readLegalDocument(service, params.id, params.document);
-      return { object: 'legal_document', name, type, content_base64: content.toString('base64') };
-    },
+    run: async ({ service, params }) =>
+      fileAnswer('legal_document', await readLegalDocument(service, params.id, params.document)),
   }),
   adminRoute({
     id: 'transparency.get',
@@ -113,7 +110,7 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
       },
       CLOSED,
     ),
-    unlogged: SECRET,
+    unlogged: [...SECRET, ...SECRET_SUBJECT],
     run: ({ service, body }) => createLegalOrder(service, body),
   }),
   adminRoute({
@@ -125,7 +122,6 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
         kind: Type.Optional(oneOf(LEGAL_ORDER_KINDS)),
         ...{ authority: Type.Optional(AUTHORITY), reference: Type.Optional(REFERENCE) },
         ...DATES,
-        ...SUBJECT,
         note: Type.Optional(Type.String({ ...NOTE, minLength: 0 })),
       },
       CLOSED,
@@ -134,24 +130,35 @@ export const LEGAL_ROUTES: readonly AdminRoute[] = [
     run: ({ service, params, body }) => changeLegalOrder(service, params.id, body),
   }),
   adminRoute({
+    id: 'legal_orders.set_subject',
+    method: 'POST',
+    path: '/legal-orders/{id}/subject',
+    body: Type.Object(
+      {
+        ...SUBJECT,
+        remove: Type.Optional(
+          Type.Boolean({ title: 'Remove the subject', description: 'The order then names no one.' }),
+        ),
+        why: Type.String({
+          ...LINE,
+          title: 'Reason',
+          description: 'We add it to the note of the order. The staff log does not have it.',
+        }),
+      },
+      CLOSED,
+    ),
+    unlogged: [...SECRET_SUBJECT, 'remove', 'why'],
+    run: ({ service, params, body }) => setLegalSubject(service, params.id, body),
+  }),
+  adminRoute({
     id: 'legal_orders.attach',
     method: 'POST',
     path: '/legal-orders/{id}/documents',
     status: 201,
-    bodyMaxBytes: ATTACH_MAX_BYTES,
-    body: Type.Object(
-      {
-        name: Type.Optional(Type.String({ maxLength: 255 })),
-        content_base64: Type.String({ maxLength: ATTACH_MAX_BYTES }),
-      },
-      CLOSED,
-    ),
+    bodyMaxBytes: fileBodyMaxBytes(LEGAL_LIMITS.documentMaxBytes),
+    body: fileBody(LEGAL_LIMITS.documentMaxBytes),
     unlogged: ['name', 'content_base64'],
-    run: ({ service, params, body: { name = '', content_base64: text } }) => {
-      const field = 'content_base64';
-      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) invalidRequest([{ field, issue: 'invalid_format' }]);
-      return attachLegalDocument(service, params.id, { name, content: Buffer.from(text, 'base64') });
-    },
+    run: ({ service, params, body }) => attachLegalDocument(service, params.id, readFileBody(body)),
   }),
   adminRoute({
     id: 'legal_orders.close',

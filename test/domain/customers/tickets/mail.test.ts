@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { receiveTicketMail } from '../../../../src/domain/customers/tickets/mail/receive.ts';
+import { MAIL_PARSER } from '../../../../src/drivers/mail/parser.ts';
+import { type MailParser, UnreadableMail } from '../../../../src/ports/incoming-mail.ts';
 import { LIMITS } from '../../../../src/spec/limits.ts';
 import {
   mailOf,
@@ -270,5 +273,24 @@ describe('mail to tickets', () => {
     const [answer = ''] = await world.deliver(mailOf({ from: writer.email }));
     assert.match(answer, /^451 4\.3\.2 /);
     await world.opened.db.run('delete from maintenance_windows');
+  });
+
+  it('a mail that no one can read is refused, and a mail that we fail to read comes again', async (t) => {
+    const bytes = Buffer.from(mailOf({ from: writer.email, subject: 'Unread' }));
+    const { service } = world.opened;
+    const logged = t.mock.method(service.log, 'error', () => undefined);
+    const receive = async (parser: Partial<MailParser>) => {
+      const delivery = { bytes, sender: 'x@example.org', recipients: [SUPPORT] };
+      const [answer] = await receiveTicketMail(service, { ...MAIL_PARSER, ...parser }, delivery);
+      return [answer?.outcome, answer?.status];
+    };
+    for (const part of ['readHeaders', 'readBody'] as const) {
+      const failing = (error: Error) => ({ [part]: () => Promise.reject(error) });
+      assert.deepEqual(await receive(failing(new UnreadableMail('x'))), ['refused', '5.6.0']);
+      assert.deepEqual(await receive(failing(new Error('the worker thread failed'))), ['later', '4.3.0']);
+    }
+    assert.equal(logged.mock.callCount(), 2);
+    assert.deepEqual(await receive({}), ['accepted', '2.0.0']);
+    assert.equal((await ticket('Unread')).status, 'open');
   });
 });

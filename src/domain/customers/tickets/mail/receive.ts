@@ -9,12 +9,13 @@ import { Failure } from '../../../../kernel/fail.ts';
 import { formatId } from '../../../../kernel/ids.ts';
 import { digest } from '../../../../kernel/secrets.ts';
 import type { Sql } from '../../../../kernel/sql.ts';
-import type {
-  Delivery,
-  MailAnswer,
-  MailBody,
-  MailHeaders,
-  MailParser,
+import {
+  type Delivery,
+  type MailAnswer,
+  type MailBody,
+  type MailHeaders,
+  type MailParser,
+  UnreadableMail,
 } from '../../../../ports/incoming-mail.ts';
 import { LIMITS } from '../../../../spec/limits.ts';
 import { SEALED } from '../../../../spec/sealed.ts';
@@ -116,7 +117,9 @@ function requireSize({ bytes }: Delivery): void {
   refuseWith('too large', '5.3.4', `The mail is too large. Send at most ${mib} MiB.`);
 }
 
-function refuseUnreadable(): never {
+/** A fault of ours is no reason to lose the mail. */
+function refuseUnreadable(error: unknown): never {
+  if (!(error instanceof UnreadableMail)) throw error;
   refuseWith('unreadable', '5.6.0', 'We cannot read this mail. Sign in and write in the panel.');
 }
 

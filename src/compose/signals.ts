@@ -1,0 +1,23 @@
+/** Signals to this process, and to the service manager that started it. */
+import { execFile } from 'node:child_process';
+
+/** Resolves on the first SIGTERM or SIGINT. */
+export function waitForStopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+  });
+}
+
+/** Calls back on each SIGHUP, unless it means that the terminal is gone. */
+export function onHangup(act: () => void): void {
+  if (!process.stdin.isTTY) process.on('SIGHUP', act);
+}
+
+/** Tells systemd that the service is ready, for units of `Type=notify`. */
+export function notifyReady(warn: (line: string) => void): void {
+  if (!process.env.NOTIFY_SOCKET) return;
+  // Node has no datagram sockets of the Unix domain.
+  execFile('systemd-notify', ['--ready'], (error) => {
+    if (error) warn(`skerryd: systemd-notify failed: ${error.message}`);
+  });
+}

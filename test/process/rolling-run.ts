@@ -1,0 +1,115 @@
+/**
+ * Restarts and upgrades of a running service. A script of its own, because the kernel's setting needs a
+ * network namespace: `unshare --net node test/process/rolling-run.ts restart|upgrade <times>`. Prints a
+ * `RollingResult`.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded } from '../../src/store/embedded/index.ts';
+import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
+import { databaseUrl } from './live-world.ts';
+import { type ProcessWorld, startProcesses } from './process-world.ts';
+import { type LoadResult, RATES, underLoad } from './rolling-load.ts';
+
+export interface RollingResult extends LoadResult {
+  readonly stderr: string;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PROCESSES = 2;
+const RESTART_TIMEOUT_MS = 120_000;
+
+/** `SIGHUP` to a parent with several processes. */
+async function restarts(times: number): Promise<RollingResult> {
+  const world = await startProcesses(PROCESSES, RATES);
+  const result = await underLoad(world.serving.url, async () => {
+    for (let n = 0; n < times; n++) await restartAll(world);
+  }).finally(() => world.close());
+  return { ...result, stderr: (await world.serving.ended).stderr };
+}
+
+async function restartAll({ serving, children }: ProcessWorld): Promise<void> {
+  const before = children();
+  process.kill(serving.pid, 'SIGHUP');
+  const deadline = performance.now() + RESTART_TIMEOUT_MS;
+  for (;;) {
+    const now = children();
+    if (now.length === PROCESSES && !now.some((pid) => before.includes(pid))) return;
+    if (performance.now() > deadline) throw new Error(`not restarted: ${before} and ${now}`);
+    await sleep(50);
+  }
+}
+
+/**
+ * Two services on one port. Each newer version adds a migration, which runs before the services are replaced.
+ * At the end, both go back one version.
+ */
+async function upgrades(times: number): Promise<RollingResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-rolling-'));
+  await chmod(folder, 0o755);
+  const database = await startEmbedded({ dataDir: join(folder, 'database') });
+  const env = {
+    ...RATES,
+    DATABASE_URL: databaseUrl(database),
+    SKERRY_DATA_DIR: join(folder, 'data'),
+    SKERRY_PORT: '8080',
+    SKERRY_LOG_LEVEL: 'error',
+    SKERRY_SIM_BLOCK_S: '0',
+  };
+  const versions = [ROOT];
+  for (let n = 1; n <= times; n++) versions.push(await makeVersion(join(folder, `v${n}`), n));
+  const program = (version: number) => join(versions[version] ?? '', 'bin/skerryd');
+  const start = (version: number) => startSkerryd(env, ['--shared-port'], program(version));
+  const stderr: string[] = [];
+  let services: SkerrydProcess[] = [];
+  try {
+    services = [await start(0), await start(0)];
+    const replaceAll = async (version: number) => {
+      for (const [index, service] of services.entries()) {
+        stderr.push((await service.stop()).stderr);
+        services[index] = await start(version);
+      }
+    };
+    const result = await underLoad(services[0]?.url ?? '', async () => {
+      for (let n = 1; n <= times; n++) {
+        execFileSync(program(n), ['migrate', '--while-running'], { env: { PATH: process.env.PATH, ...env } });
+        await replaceAll(n);
+      }
+      await replaceAll(times - 1);
+    });
+    for (const service of services) stderr.push((await service.stop()).stderr);
+    return { ...result, stderr: stderr.join('') };
+  } finally {
+    killLeftovers();
+    await database.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
+  }
+}
+
+/** A copy of this version with more migrations. */
+async function makeVersion(folder: string, migrations: number): Promise<string> {
+  await mkdir(folder);
+  for (const name of await readdir(ROOT)) {
+    if (name !== 'src') await symlink(join(ROOT, name), join(folder, name));
+  }
+  await rm(join(folder, 'bin'));
+  await cp(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
+  await cp(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
+  for (let n = 1; n <= migrations; n++) {
+    await writeFile(
+      join(folder, `src/store/migrations/9${String(n).padStart(3, '0')}_rolling.sql`),
+      `-- Compatible: nothing reads it.\nalter table servers add column rolling_${n} int;\n`,
+    );
+  }
+  return folder;
+}
+
+const RUNS = { restart: restarts, upgrade: upgrades };
+const [, , name, times] = process.argv;
+execFileSync('ip', ['link', 'set', 'lo', 'up']);
+execFileSync('sysctl', ['-qw', 'net.ipv4.tcp_migrate_req=1']);
+process.stdout.write(JSON.stringify(await RUNS[name as keyof typeof RUNS](Number(times))));
