@@ -47,11 +47,8 @@ export const ID_PREFIXES = {
   announcement: 'ann_',
   mailing: 'mlg_',
   abuseReport: 'abr_',
-<<<<<<< HEAD
-  flood: 'fld_',
-=======
   abuseFile: 'abf_',
->>>>>>> main
+  flood: 'fld_',
   legalOrder: 'lgl_',
   legalDocument: 'lgd_',
 } as const;

@@ -217,7 +217,7 @@ export async function openRetentionRows(world: TestService) {
       insert('floods', {
         ...{ id: newId(at), server_id: serverId, customer_id: customerId, direction: 'in', family: 4 },
         ...{ samples: 3, peak_packets_per_s: 1, peak_bits_per_s: 1, began_at: at, last_seen_at: at },
-        ...{ noticed_at: at, ended_at: at, ending: 'stopped' },
+        ...{ ended_at: at, ending: 'stopped' },
       }),
     ),
     abuseReporters: untilExpiry(async (at) => {

@@ -1,3 +1,4 @@
+-- Compatible: adds tables that the previous version does not read, and columns of the simulator with defaults.
 -- Floods of packets to or from a server. No address is stored: the server and the family tell it.
 create table floods (
   id           uuid primary key,
