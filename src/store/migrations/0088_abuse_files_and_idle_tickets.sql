@@ -1,3 +1,4 @@
+-- Compatible: adds tables, columns, and kinds that the previous version does not read.
 -- Files of abuse reports, and tickets in which no one writes.
 
 -- Names and contents are sealed.

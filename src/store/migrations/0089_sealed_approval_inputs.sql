@@ -1,3 +1,4 @@
+-- Incompatible: the previous version cannot show an approval whose input has moved.
 -- The input of an act that waits for a second person, sealed. It goes before the request does.
 create table approval_inputs (
   request_id   uuid primary key references approval_requests on delete cascade,
