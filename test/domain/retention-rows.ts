@@ -3,7 +3,13 @@ import type { RetentionName } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';
-import { type InsertedRow, keptForDays, type RetentionCase, untilExpiry } from './retention-case.ts';
+import {
+  endedFlood,
+  type InsertedRow,
+  keptForDays,
+  type RetentionCase,
+  untilExpiry,
+} from './retention-case.ts';
 
 type ExtraColumns = Record<string, unknown>;
 
@@ -213,13 +219,7 @@ export async function openRetentionRows(world: TestService) {
       insert('ticket_mails', { digest: Buffer.concat([digest(), digest()]), received_at: at }),
     ),
     abuseReports: keptForDays(365, insertReport),
-    floods: keptForDays(180, (at) =>
-      insert('floods', {
-        ...{ id: newId(at), server_id: serverId, customer_id: customerId, direction: 'in', family: 4 },
-        ...{ samples: 3, peak_packets_per_s: 1, peak_bits_per_s: 1, began_at: at, last_seen_at: at },
-        ...{ ended_at: at, ending: 'stopped' },
-      }),
-    ),
+    floods: keptForDays(180, (at) => insert('floods', endedFlood({ customerId, serverId }, at))),
     abuseReporters: untilExpiry(async (at) => {
       const id = newId(at);
       await insertReport(now(), { id });
