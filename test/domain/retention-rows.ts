@@ -3,13 +3,8 @@ import type { RetentionName } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/kernel/time.ts';
 import type { TestService } from '../support/test-service.ts';
-import {
-  endedFlood,
-  type InsertedRow,
-  keptForDays,
-  type RetentionCase,
-  untilExpiry,
-} from './retention-case.ts';
+import type { InsertedRow, RetentionCase } from './retention-case.ts';
+import { endedFlood, keptForDays, untilExpiry } from './retention-case.ts';
 
 type ExtraColumns = Record<string, unknown>;
 
