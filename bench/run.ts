@@ -1,5 +1,8 @@
-/** Runs benches one after another and judges their figures. */
+/** Runs benches, one after another, and judges their figures. */
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CannotMeasure, type Figure } from './figure.ts';
+import { combineRounds, formatMeasured, judge, type Measured } from './report.ts';
 
 export type Bench = (folder: string) => Promise<readonly Figure[]>;
 
@@ -8,50 +11,60 @@ export interface Output {
   readonly err: (line: string) => void;
 }
 
-/**
- * Runs the named benches, or all. Returns false if a figure misses its limit, or if a named bench does not
- * exist or cannot be measured on this machine. A run of all benches only reports a bench that cannot be
- * measured.
- */
+export interface RunOptions {
+  /** Names of benches; empty: all. */
+  readonly wanted: readonly string[];
+  /** How often each runs. Rounds of different benches alternate, so that a slow phase of the machine hits all. */
+  readonly rounds?: number;
+  readonly folder: string;
+}
+
+export interface RunResult {
+  /**
+   * False if a figure misses its limit, or if a named bench does not exist or cannot be measured on this
+   * machine. A run of all benches only reports a bench that cannot be measured.
+   */
+  readonly passed: boolean;
+  readonly figures: readonly Measured[];
+}
+
 export async function runBenches(
   benches: readonly Bench[],
-  selected: readonly string[],
-  folder: string,
+  { wanted, rounds = 1, folder }: RunOptions,
   { out, err }: Output,
-): Promise<boolean> {
-  const unknown = selected.filter((name) => benches.every((bench) => bench.name !== name));
+): Promise<RunResult> {
+  const unknown = wanted.filter((name) => benches.every((bench) => bench.name !== name));
   for (const name of unknown) err(`unknown bench ${name}; choose from ${joinNames(benches)}`);
-  let passed = unknown.length === 0;
-  for (const bench of benches) {
-    if (selected.length > 0 && !selected.includes(bench.name)) continue;
-    try {
-      for (const figure of await bench(folder)) {
-        const verdict = judge(figure);
-        passed &&= verdict !== 'MISSED';
-        out(formatFigure(figure, verdict));
+  const chosen = benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const values: (readonly Figure[])[] = [];
+  let unmeasured = 0;
+  for (let round = 1; round <= rounds; round++) {
+    for (const bench of chosen) {
+      try {
+        const figures = await bench(await makeFolder(folder, `${bench.name}-${round}`));
+        values.push(figures);
+        if (rounds === 1) for (const figure of combineRounds([figures])) out(formatMeasured(figure));
+      } catch (error) {
+        if (!(error instanceof CannotMeasure)) throw error;
+        if (round === 1) err(`not measured: ${error.message}`);
+        unmeasured++;
       }
-    } catch (error) {
-      if (!(error instanceof CannotMeasure)) throw error;
-      err(`not measured: ${error.message}`);
-      passed &&= selected.length === 0;
     }
   }
-  return passed;
+  const figures = combineRounds(values);
+  if (rounds > 1) for (const figure of figures) out(formatMeasured(figure));
+  const isComplete = unknown.length === 0 && (wanted.length === 0 || unmeasured === 0);
+  return { passed: isComplete && figures.every((figure) => judge(figure) !== 'MISSED'), figures };
+}
+
+/** The database, which runs as another user when root runs the benches, must be able to enter it. */
+async function makeFolder(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 function joinNames(benches: readonly Bench[]): string {
   return benches.map(({ name }) => name).join(', ');
-}
-
-type Verdict = 'goal met' | 'within limit' | 'MISSED';
-
-function judge({ value, limit, goal, bound }: Figure): Verdict {
-  const meets = (threshold: number) => (bound === 'min' ? value >= threshold : value <= threshold);
-  return meets(goal) ? 'goal met' : meets(limit) ? 'within limit' : 'MISSED';
-}
-
-function formatFigure({ name, value, unit, limit, goal, bound }: Figure, verdict: Verdict): string {
-  const sign = bound === 'min' ? '≥' : '≤';
-  const measured = `${name.padEnd(58)} ${value.toFixed(2).padStart(9)} ${unit.padEnd(3)}`;
-  return `${measured} (${sign} ${limit}, goal ${sign} ${goal}) ${verdict}`;
 }

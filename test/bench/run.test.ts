@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { CannotMeasure, type Figure } from '../../bench/figure.ts';
 import { runBenches } from '../../bench/run.ts';
@@ -8,11 +11,11 @@ const FIGURE = { name: 'a ratio', unit: '×', limit: 1.2, goal: 1.1, bound: 'max
 async function benchGood(): Promise<Figure[]> {
   return [
     { ...FIGURE, value: 1.05 },
-    { ...FIGURE, value: 1.15 },
+    { ...FIGURE, name: 'another ratio', value: 1.15 },
   ];
 }
 async function benchMissed(): Promise<Figure[]> {
-  return [{ ...FIGURE, value: 1.25 }];
+  return [{ ...FIGURE, name: 'a bad ratio', value: 1.25 }];
 }
 async function benchUnavailable(): Promise<Figure[]> {
   throw new CannotMeasure('its node is not installed');
@@ -22,7 +25,10 @@ async function runCaptured(benches: Parameters<typeof runBenches>[0], ...wanted:
   const out: string[] = [];
   const err: string[] = [];
   const lines = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line) };
-  const allMet = await runBenches(benches, wanted, '/nowhere', lines);
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-bench-'));
+  const { passed: allMet } = await runBenches(benches, { wanted, folder }, lines).finally(() =>
+    rm(folder, { recursive: true }),
+  );
   return { allMet, verdicts: out.map((line) => line.replace(/^.*\) /, '')), err };
 }
 
