@@ -13,6 +13,8 @@ import { toListenError } from './startup-messages.ts';
 
 /** Delay before a dead child is replaced. */
 const RESTART_DELAY_MS = 1_000;
+/** A child that is not ready by then is killed. */
+const START_TIMEOUT_MS = 120_000;
 /** A child that does not stop in this time is killed: the parent has 10 s in total. */
 const STOP_TIMEOUT_MS = 8_500;
 /** The same for a child that was replaced: it also closes the database. */
@@ -46,8 +48,8 @@ class ChildProcesses {
   readonly #options: ServeOptions;
   readonly #port: number;
   readonly #running = new Set<ChildProcess>();
-  /** Not replaced when they exit. */
-  readonly #retired = new Set<ChildProcess>();
+  /** Not replaced when they exit: a restart does it. */
+  readonly #leaving = new Set<ChildProcess>();
   #stopping = false;
   #isRestarting = false;
   #isRestartWanted = false;
@@ -62,9 +64,11 @@ class ChildProcesses {
     const child = forkChild(this.#options, this.#port);
     this.#running.add(child);
     child.once('exit', () => this.#running.delete(child));
+    // A process that could not be created does not exit.
+    child.on('error', () => child.pid === undefined && this.#running.delete(child));
     const url = await untilReady(child);
     child.once('exit', (code, signal) => {
-      if (!this.#retired.delete(child)) void this.#replace(signal ?? code);
+      if (!this.#leaving.delete(child)) void this.#replace(signal ?? code);
     });
     return url;
   }
@@ -94,8 +98,8 @@ class ChildProcesses {
     try {
       for (const child of previous) {
         if (this.#stopping) return;
-        await this.start();
-        await this.#retire(child);
+        // It died meanwhile, and was replaced.
+        if (this.#running.has(child)) await this.#replaceRunning(child);
       }
       warn('skerryd: all processes restarted');
     } catch {
@@ -104,10 +108,16 @@ class ChildProcesses {
     }
   }
 
-  async #retire(child: ChildProcess): Promise<void> {
-    if (!this.#running.has(child)) return;
-    this.#retired.add(child);
-    await end(child, 'drain', DRAIN_TIMEOUT_MS);
+  async #replaceRunning(child: ChildProcess): Promise<void> {
+    this.#leaving.add(child);
+    try {
+      await this.start();
+    } catch (error) {
+      // It goes on, or it died and is replaced like any other.
+      if (!this.#leaving.delete(child)) void this.#replace('during a restart');
+      throw error;
+    }
+    if (this.#running.has(child)) await end(child, 'drain', DRAIN_TIMEOUT_MS);
   }
 
   async #replace(why: string | number | null): Promise<void> {
@@ -132,16 +142,18 @@ function forkChild(options: ServeOptions, port: number): ChildProcess {
 }
 
 async function untilReady(child: ChildProcess): Promise<string | null> {
-  return await new Promise((resolve, reject) => {
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  return await new Promise<string | null>((resolve, reject) => {
     child.once('message', (message: { url: string | null }) => resolve(message.url));
+    child.once('error', reject);
     child.once('exit', () => reject(new Error('a process exited before it was ready; see its error above')));
-  });
+  }).finally(() => clearTimeout(timer));
 }
 
 async function end(child: ChildProcess, how: 'stop' | 'drain', timeoutMs: number): Promise<void> {
   const exited = new Promise((resolve) => child.once('exit', resolve));
   if (how === 'stop' || !child.connected) child.kill('SIGTERM');
-  else child.send(DRAIN_MESSAGE);
+  else child.send(DRAIN_MESSAGE, (error) => error && child.kill('SIGTERM'));
   const killTimer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   await exited;
   clearTimeout(killTimer);

@@ -10,7 +10,7 @@ import {
   sqlState,
 } from '../store/db.ts';
 import { embeddedExists, findEmbedded, startEmbedded } from '../store/embedded/index.ts';
-import { migrate, pendingMigrations } from '../store/migrate.ts';
+import { type MigrateOptions, migrate, migrationFiles, pendingMigrations } from '../store/migrate.ts';
 
 export interface DatabaseHandle {
   readonly connection: ConnectionSettings;
@@ -44,15 +44,20 @@ export async function acquireDatabase(
   return { connection: embedded.connection, stop: () => embedded.stop() };
 }
 
+export interface MigrationChoice {
+  /** For a sandbox. */
+  readonly mayMigrate?: boolean;
+  /** Whether another service may use the database meanwhile. */
+  readonly whileRunning?: boolean;
+  /** Gets a line when each migration starts and ends. */
+  readonly tellMigration?: (line: string) => void;
+}
+
 /** Connects and makes sure that the schema is current: `serve` migrates a sandbox automatically. */
 export async function openMigratedDatabase(
   config: Config,
   connection: ConnectionSettings,
-  options: {
-    allowMigration: boolean;
-    tellMigration: ((line: string) => void) | undefined;
-    onError: (error: Error) => void;
-  },
+  options: MigrationChoice & { readonly onError: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const db = openDatabase(connection, { poolSize: config.SKERRY_DB_POOL, onError: options.onError });
   try {
@@ -60,12 +65,14 @@ export async function openMigratedDatabase(
     await requireSameMode(db, config.SKERRY_MODE);
     const pending = await pendingMigrations(db);
     if (pending.length > 0) {
-      if (config.SKERRY_MODE === 'live' || !options.allowMigration) {
+      if (config.SKERRY_MODE === 'live' || !options.mayMigrate) {
         throw new OperatorError(
           `the database needs ${pending.length} migration(s); run 'npx skerryd migrate' first`,
         );
       }
-      await migrateWithoutTimeout(connection, options.tellMigration);
+      const isNew = pending.length === migrationFiles().length;
+      const whileRunning = options.whileRunning === true && !isNew;
+      await migrateWithoutTimeout(connection, { tell: options.tellMigration, whileRunning });
     }
     return db;
   } catch (error) {
@@ -77,13 +84,10 @@ export async function openMigratedDatabase(
 /**
  * Runs without the statement timeout: building an index can take longer than any statement of the service.
  */
-async function migrateWithoutTimeout(
-  connection: ConnectionSettings,
-  tell: ((line: string) => void) | undefined,
-): Promise<void> {
+async function migrateWithoutTimeout(connection: ConnectionSettings, options: MigrateOptions): Promise<void> {
   const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
   try {
-    await migrate(db, { tell });
+    await migrate(db, options);
   } finally {
     await db.close();
   }

@@ -17,7 +17,7 @@ export const ENDINGS = {
   /** No other process listens: clients may as well see it at once. */
   stopped: { idleMs: 0, requestsMs: 6_000 },
   /** The same for a process that shares its port. */
-  left: { idleMs: 5_000, requestsMs: 6_000 },
+  left: { idleMs: 5_000, requestsMs: 20_000 },
   /** Another process serves already, so there is time. */
   replaced: { idleMs: 5_000, requestsMs: 30_000 },
 } as const satisfies Readonly<Record<string, Ending>>;

@@ -17,13 +17,15 @@ import { listenForHosts } from './peers.ts';
 import { prepareSandbox } from './seed.ts';
 import { type ServeOptions, startService } from './serve.ts';
 import { connectionsPerProcess, openService } from './service.ts';
-import { notifyReady, onHangup, waitForStopSignal } from './signals.ts';
+import { Hangups, notifyReady, waitForStopSignal } from './signals.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
 
 /**
  * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
  */
 const STOP_TIMEOUT_MS = 9_500;
+/** The same for a process that shares its port: another one serves meanwhile. */
+const LEAVE_TIMEOUT_MS = ENDINGS.left.requestsMs + 5_000;
 const RESETS_CONNECTIONS =
   'skerryd: net.ipv4.tcp_migrate_req is not 1, so the kernel may reset a connection that a stopping ' +
   'process has not accepted; see deploy/sysctl.conf';
@@ -36,15 +38,19 @@ const RESERVED_CONNECTIONS = 15;
 export async function serve(config: Config, options: ServeOptions): Promise<void> {
   const stopRequested = waitForStopSignal();
   stopRequested.then(() => forceExitAfterTimeout(options));
+  const hangups = new Hangups();
+  // A hangup is for the parent.
   if (options.child) return await serveAsChild(config, options, stopRequested);
   checkConnectionBudget(config, options.processes);
   checkSharedPort(config, options);
+  if (options.sharedPort) warnAboutResets(options);
   requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
   let peers: PeerListener | null = null;
   try {
     const opened = await openService(config, database.connection, {
       mayMigrate: true,
+      whileRunning: options.sharedPort,
       tellMigration: options.warn,
     });
     const coins = opened.live?.coins ?? [];
@@ -69,8 +75,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
     peers = await listenForOtherHosts(config, options);
     if (options.processes > 1) {
       const onRestartRequested = (restart: () => void) =>
-        onHangup(() => {
-          if (options.roles.has('api') && !movesConnections()) options.warn(RESETS_CONNECTIONS);
+        hangups.listen(() => {
+          warnAboutResets(options);
           restart();
         });
       await serveWithChildren(config, options, { stopRequested, onRestartRequested }, announce);
@@ -78,7 +84,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
       const { roles, sharedPort } = options;
       const running = await startService(config, database.connection, { roles, sharedPort });
       announce(running.url);
-      onHangup(() => options.warn(NOTHING_TO_RESTART));
+      hangups.listen(() => options.warn(NOTHING_TO_RESTART));
       if (running.consoleUrl !== null) options.print(`Console: ${running.consoleUrl}`);
       await stopRequested;
       await running.stop(options.sharedPort ? ENDINGS.left : ENDINGS.stopped);
@@ -98,8 +104,6 @@ async function serveAsChild(
   const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve));
   const database = await acquireDatabase(config, 'join', options.warn);
   const { roles } = options;
-  // A hangup is for the parent.
-  process.on('SIGHUP', () => undefined);
   const running = await startService(config, database.connection, { roles, sharedPort: true });
   process.send?.({ url: running.url });
   const replaced = waitForDrainMessage().then(() => ENDINGS.replaced);
@@ -151,18 +155,24 @@ function checkSharedPort(config: Config, { sharedPort, processes }: ServeOptions
 /** Operator commands need connections of the embedded database, too. */
 function checkConnectionBudget(config: Config, processes: number): void {
   if (config.DATABASE_URL !== null) return;
-  const needed = processes * connectionsPerProcess(config);
+  // A restart runs one more.
+  const needed = (processes > 1 ? processes + 1 : 1) * connectionsPerProcess(config);
   const available = EMBEDDED_CONNECTIONS - RESERVED_CONNECTIONS;
   if (needed <= available) return;
   throw new OperatorError(
-    `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections, but the embedded database has ` +
-      `${available}; lower it, start fewer processes, or set DATABASE_URL to your own PostgreSQL`,
+    `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections during a restart, but the ` +
+      `embedded database has ${available}; lower it, start fewer processes, or set DATABASE_URL to your own PostgreSQL`,
   );
 }
 
-function forceExitAfterTimeout(options: ServeOptions): void {
+function warnAboutResets({ roles, warn }: ServeOptions): void {
+  if (roles.has('api') && !movesConnections()) warn(RESETS_CONNECTIONS);
+}
+
+function forceExitAfterTimeout({ sharedPort, warn }: ServeOptions): void {
+  const timeoutMs = sharedPort ? LEAVE_TIMEOUT_MS : STOP_TIMEOUT_MS;
   setTimeout(() => {
-    options.warn(`skerryd: could not stop everything within ${STOP_TIMEOUT_MS / 1_000} s; exiting anyway`);
+    warn(`skerryd: could not stop everything within ${timeoutMs / 1_000} s; exiting anyway`);
     process.exit(1);
-  }, STOP_TIMEOUT_MS).unref();
+  }, timeoutMs).unref();
 }

@@ -105,11 +105,16 @@ export async function startService(
   };
   const streams = new EventStreams(opened.service);
   const requests = new RequestMetrics();
-  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site, requests });
+  let isStopping = false;
+  const http = createHttp(config, opened, runner, {
+    ...{ sharedPort, rates, streams, site, requests },
+    isStopping: () => isStopping,
+  });
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   let lmtp: LmtpListener | null = null;
   const stop = async ({ idleMs, requestsMs }: Ending = ENDINGS.stopped) => {
+    isStopping = true;
     if (idleMs > 0) keepIdleConnections(http.server, idleMs);
     const drainTimer = setTimeout(() => {
       http.server.closeAllConnections();
@@ -184,12 +189,14 @@ function createHttp(
     streams,
     site,
     requests,
+    isStopping,
   }: {
     sharedPort: boolean;
     rates: HttpSettings['rates'];
     streams: EventStreams;
     site: HttpSettings['site'];
     requests: RequestMetrics;
+    isStopping: () => boolean;
   },
 ): FastifyInstance {
   const { service, db, simulation } = opened;
@@ -213,7 +220,8 @@ function createHttp(
       overload: { targetMs: config.SKERRY_OVERLOAD_MS, requestsMax: config.SKERRY_REQUESTS_MAX },
       isUnavailable,
     },
-    ready: () => readiness.isReady(),
+    isStopping,
+    ready: async () => !isStopping() && (await readiness.isReady()),
     // With several processes, another one may serve the next request of the caller that moved the clock.
     ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(sandbox && {

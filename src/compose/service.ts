@@ -21,7 +21,7 @@ import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
 import { withBackends } from './backends.ts';
 import { validateCoinKeys } from './coins.ts';
-import { openMigratedDatabase } from './database.ts';
+import { type MigrationChoice, openMigratedDatabase } from './database.ts';
 import { createReverseDns } from './drivers.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
 import { createSeams, type Seams } from './seams.ts';
@@ -62,10 +62,7 @@ export function connectionsPerProcess(config: Config): number {
   return config.SKERRY_DB_POOL + simulated + PIPELINED_CONNECTIONS + 2;
 }
 
-interface OpenOptions {
-  readonly mayMigrate?: boolean;
-  /** Gets a line when each migration starts and ends. */
-  readonly tellMigration?: (line: string) => void;
+interface OpenOptions extends MigrationChoice {
   /** Of new passwords. Default: that of `kernel/passwords.ts`. */
   readonly passwordCost?: PasswordCost | undefined;
 }
@@ -73,12 +70,12 @@ interface OpenOptions {
 export async function openService(
   config: Config,
   connection: ConnectionSettings,
-  { mayMigrate: allowMigration = false, tellMigration, passwordCost }: OpenOptions = {},
+  { passwordCost, ...migration }: OpenOptions = {},
 ): Promise<OpenedService> {
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error });
-  const db = await openMigratedDatabase(config, connection, { allowMigration, tellMigration, onError });
+  const db = await openMigratedDatabase(config, connection, { ...migration, onError });
   const simulationDb =
     config.SKERRY_MODE === 'live'
       ? null

@@ -8,9 +8,22 @@ export function waitForStopSignal(): Promise<void> {
   });
 }
 
-/** Calls back on each SIGHUP, unless it means that the terminal is gone. */
-export function onHangup(act: () => void): void {
-  if (!process.stdin.isTTY) process.on('SIGHUP', act);
+/** Catches SIGHUP from the start, unless it means that the terminal is gone. */
+export class Hangups {
+  #isMissed = false;
+  #act = () => {
+    this.#isMissed = true;
+  };
+
+  constructor() {
+    if (!process.stdin.isTTY) process.on('SIGHUP', () => this.#act());
+  }
+
+  /** Calls back on each one, and immediately if there was one before. */
+  listen(act: () => void): void {
+    this.#act = act;
+    if (this.#isMissed) act();
+  }
 }
 
 /** Tells systemd that the service is ready, for units of `Type=notify`. */

@@ -50,6 +50,8 @@ export interface HttpOptions {
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, after it has an id. */
   readonly beforeRequest?: () => Promise<void>;
+  /** Whether the process stops: clients are told to close their connections. */
+  readonly isStopping?: () => boolean;
   /** Event streams that wake with the workers. The default instance only polls. */
   readonly streams?: EventStreams;
   /** Absent on a live database. */
@@ -188,12 +190,17 @@ function addHooks(
   options: HttpOptions & { readonly requests: RequestMetrics },
 ): void {
   const { service, requests, requestLog: log = service.log, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
+  const { isStopping = () => false } = options;
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(settings, request));
     if (!request.routeOptions.config.slowBody) enforceBodyTimeout(request.raw, bodyTimeoutMs);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('bad_request', {}, 'Send a Host header.');
     }
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isStopping()) reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {

@@ -54,7 +54,10 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
   program
     .command('migrate')
     .description('Migrate the database to this version')
-    .option('--while-running', 'Only if the previous version, which runs, works with the changes')
+    .option(
+      '--while-running',
+      'Migrate while the previous version runs; fails if a migration is incompatible with it',
+    )
     .action(async ({ whileRunning = false }: { readonly whileRunning?: boolean }) => {
       const applied = await migrate(await resources.database(), { tell: terminal.err, whileRunning });
       terminal.out(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'the database is up to date');

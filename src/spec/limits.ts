@@ -116,7 +116,7 @@ export const LIMITS = {
   /** New tickets of a customer in 24 hours, and the customer's messages in all tickets. */
   ticketsPerDay: 20,
   ticketMessagesPerDay: 200,
-  /** A ticket in which no one wrote for as long is closed. */
+  /** A ticket without new messages for as long is closed. */
   ticketIdleDays: 180,
   /** After a ticket was closed. */
   ticketRetentionDays: 365,

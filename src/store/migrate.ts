@@ -89,6 +89,9 @@ export async function migrate(
   const files = migrationFiles(folder);
   const pending = await pendingMigrations(db, folder);
   if (pending.length === 0) return [];
+  if (whileRunning && pending.length === files.length) {
+    throw new MigrationError('the database is empty, so no version runs on it; check DATABASE_URL');
+  }
   const stopping = files.find(({ name, compatible }) => pending.includes(name) && !compatible);
   if (whileRunning && stopping) {
     throw new MigrationError(

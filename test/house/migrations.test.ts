@@ -27,6 +27,16 @@ test('migrations begin with whether the previous version works with them', () =>
   );
 });
 
+test('compatible migrations remove and rename nothing that an even earlier version may use', () => {
+  const broken = [...readTree([FOLDER.slice(0, -1)], /./)]
+    .filter(([, text]) => text.startsWith('-- Compatible:'))
+    .filter(([, text]) => /\bdrop (?:table|column|not null)\b|\brename\b/i.test(text));
+  assert.deepEqual(
+    broken.map(([path]) => path),
+    [],
+  );
+});
+
 test('migrations are named NNNN_name.sql and numbered without gaps', () => {
   assert.deepEqual(findViolations([...readTree([FOLDER.slice(0, -1)], /./).keys()]), []);
 });

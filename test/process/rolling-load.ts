@@ -11,6 +11,10 @@ const CALLERS = { kept: 6, fresh: 3 } as const;
 /** So that a caller is sometimes idle when its connection closes. */
 const PAUSES_MS = [0, 2, 20, 200];
 
+const SLOW_MS = 7_000;
+const TOKEN = { name: 'token', scope: 'read' };
+const EVENTS_TIMEOUT_MS = 30_000;
+
 /** For the service: the callers are one customer. */
 export const RATES = {
   SKERRY_RATE_CAPACITY: '1000000',
@@ -33,14 +37,20 @@ export async function underLoad(url: string, work: () => Promise<void>): Promise
   const load = new Load(url, token);
   const reading = new AbortController();
   const kept = () => new Agent({ keepAlive: true, maxSockets: 1 });
+  const opened = Promise.withResolvers<void>();
+  const stream = { signal: reading.signal, onOpen: opened.resolve };
+  const events = readEvents(new Skerry({ token, baseUrl: `${url}/v1` }), load, stream);
+  await opened.promise;
   const callers = [
-    readEvents(new Skerry({ token, baseUrl: `${url}/v1` }), load, reading.signal),
+    events,
+    load.hold(kept()),
     load.write(kept()),
     ...Array.from({ length: CALLERS.kept }, () => load.read(kept())),
     ...Array.from({ length: CALLERS.fresh }, () => load.read(false)),
   ];
   try {
     await work();
+    await load.untilEventsArrived();
   } finally {
     load.stopped = true;
     reading.abort();
@@ -49,8 +59,19 @@ export async function underLoad(url: string, work: () => Promise<void>): Promise
   return { requests: load.requests, failures: load.failures };
 }
 
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly agent: Agent | false;
+  readonly body: object | undefined;
+  readonly delayMs: number;
+}
+
 class Load {
   readonly failures: string[] = [];
+  /** Tokens, and their events that the stream had. */
+  created = 0;
+  events = 0;
   requests = 0;
   stopped = false;
   readonly #url: string;
@@ -70,10 +91,27 @@ class Load {
     }
   }
 
+  /** A stream that hangs has no gap: wait for the last event. */
+  async untilEventsArrived(): Promise<void> {
+    const wanted = this.created;
+    const deadline = performance.now() + EVENTS_TIMEOUT_MS;
+    while (this.events < wanted && performance.now() < deadline) await sleep(50);
+    if (this.events < wanted) this.failures.push(`${this.events} of ${wanted} events arrived`);
+  }
+
+  /** Requests whose bodies take longer than a process that stops keeps idle connections. */
+  async hold(agent: Agent): Promise<void> {
+    while (!this.stopped) {
+      const made = await this.#expect(201, 'POST', '/v1/account/tokens', agent, TOKEN, SLOW_MS);
+      // It follows immediately on the same connection.
+      if (made !== null) await this.#expect(204, 'DELETE', `/v1/account/tokens/${made.id}`, agent);
+    }
+  }
+
   /** Creates and revokes tokens. */
   async write(agent: Agent): Promise<void> {
     while (!this.stopped) {
-      const made = await this.#expect(201, 'POST', '/v1/account/tokens', agent, { name: 't', scope: 'read' });
+      const made = await this.#expect(201, 'POST', '/v1/account/tokens', agent, TOKEN);
       if (made !== null) await this.#expect(204, 'DELETE', `/v1/account/tokens/${made.id}`, agent);
       await sleep(20);
     }
@@ -85,10 +123,12 @@ class Load {
     path: string,
     agent: Agent | false,
     body?: object,
+    delayMs = 0,
   ): Promise<{ id: string } | null> {
     this.requests++;
     try {
-      const answer = await this.#send(method, path, agent, body);
+      const answer = await this.#send({ method, path, agent, body, delayMs });
+      if (answer.status === 201) this.created++;
       if (answer.status === status) return answer.text.startsWith('{') ? JSON.parse(answer.text) : null;
       this.failures.push(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`);
     } catch (error) {
@@ -97,11 +137,17 @@ class Load {
     return null;
   }
 
-  async #send(method: string, path: string, agent: Agent | false, body?: object) {
+  async #send({ method, path, agent, body, delayMs }: Sent) {
     const text = body === undefined ? '' : JSON.stringify(body);
     const headers = { ...this.#headers, ...(body && { 'content-type': 'application/json' }) };
     const sent = request(new URL(path, this.#url), { method, agent, headers });
-    const [response] = await Promise.all([once(sent, 'response'), sent.end(text)]).then(([[one]]) => [one]);
+    const responded = once(sent, 'response');
+    if (delayMs > 0) {
+      sent.write(text.slice(0, 1));
+      await Promise.race([responded, sleep(delayMs)]);
+    }
+    sent.end(delayMs > 0 ? text.slice(1) : text);
+    const [response] = await responded;
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     return { status: response.statusCode as number, text: Buffer.concat(chunks).toString('utf8') };
@@ -109,14 +155,19 @@ class Load {
 }
 
 /** Reads the event stream, which must go on without a gap. */
-async function readEvents(client: Skerry, load: Load, signal: AbortSignal): Promise<void> {
+async function readEvents(
+  client: Skerry,
+  load: Load,
+  options: { readonly signal: AbortSignal; readonly onOpen: () => void },
+): Promise<void> {
   let last: number | null = null;
   try {
-    for await (const event of client.events.stream({ signal })) {
+    for await (const event of client.events.stream(options)) {
       if (last !== null && event.seq !== last + 1) load.failures.push(`event ${event.seq} after ${last}`);
       last = event.seq;
+      if (event.type === 'token.created') load.events++;
     }
   } catch (error) {
-    if (!signal.aborted) load.failures.push(`the event stream ended: ${(error as Error).message}`);
+    if (!options.signal.aborted) load.failures.push(`the event stream ended: ${(error as Error).message}`);
   }
 }

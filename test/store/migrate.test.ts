@@ -107,6 +107,7 @@ describe('migrations', () => {
 
   it('only compatible migrations run while the service runs, and they do not wait for a lock', async () => {
     await write('0001_a', A);
+    assert.match(await refusalMessage(migrate(db, { folder, whileRunning: true })), /database is empty/);
     await migrate(db, { folder });
     await write('0002_b', `-- Compatible: adds a table.\n${B}`);
     await write('0003_c', '-- Incompatible: drops a column.\ncreate table c (id int);');
@@ -115,8 +116,11 @@ describe('migrations', () => {
     await remove('0003_c');
     await db.transaction(async (tx) => {
       await tx.run('lock table a in access exclusive mode');
+      const startedAt = performance.now();
       const busy = await refusalMessage(migrate(db, { folder, whileRunning: true }));
       assert.match(busy, /nothing was changed; run it again/);
+      // Other statements of the service wait for 30 s.
+      assert.ok(performance.now() - startedAt < 20_000);
     });
     assert.deepEqual(await migrate(db, { folder, whileRunning: true }), ['0002_b']);
   });

@@ -10,7 +10,7 @@ import {
   insertApprovalInput,
   lockPlainInputs,
 } from '../../store/staff/approval-inputs.ts';
-import { type ApprovalRow, lockApproved, markUsed } from '../../store/staff/approvals.ts';
+import { type ApprovalRow, listApproved, markUsed } from '../../store/staff/approvals.ts';
 import type { Service } from '../context.ts';
 
 type Keys = Pick<Service, 'keys'>;
@@ -66,16 +66,12 @@ export async function useGrant(
 ): Promise<boolean> {
   const { body, ...grant } = act;
   const wanted = comparable(body);
-  return await db.transaction(async (tx) => {
-    const approved = await lockApproved(tx, grant);
-    const found = approved.find((row) => {
-      const input = openInput({ keys }, row);
-      return input !== null && isDeepStrictEqual(comparable(input.body), wanted);
-    });
-    if (!found) return false;
-    await markUsed(tx, found.id);
-    return true;
-  });
+  for (const row of await listApproved(db, grant)) {
+    const input = openInput({ keys }, row);
+    if (input === null || !isDeepStrictEqual(comparable(input.body), wanted)) continue;
+    if (await markUsed(db, row.id)) return true;
+  }
+  return false;
 }
 
 /** The reason may be another one. */

@@ -156,8 +156,8 @@ const RETENTION_ROWS: readonly (readonly [data: string, kept: string])[] = [
   ['Server events and metrics', `${LIMITS.eventRetentionDays} days`],
   [
     'Support tickets and their files',
-    `Encrypted, ${LIMITS.ticketRetentionDays} days after they were closed, which they are after ` +
-      `${LIMITS.ticketIdleDays} days without a message`,
+    `Encrypted, ${LIMITS.ticketRetentionDays} days after the ticket closes. Tickets with no new messages ` +
+      `for ${LIMITS.ticketIdleDays} days close automatically`,
   ],
   ['Emails that we sent', `The text until it is sent, a record of it for ${LIMITS.mailRetentionDays} days`],
   ['Root passwords and user data', 'Until the installation is done'],

@@ -109,12 +109,18 @@ export async function setTicketStatus(
 const IDLE = `t.status <> 'closed' and t.updated_at < $before and not exists (
   select from ticket_messages m where m.ticket_id = t.id and m.created_at >= $before)`;
 
-/** Tickets that wait, in which no one wrote since then, the longest first. Notes count. */
-export async function listIdleTickets(sql: Sql, before: Date, limit: number): Promise<string[]> {
+/** Tickets that wait, without a message or note since then, the longest first, and after a ticket. */
+export async function listIdleTickets(
+  sql: Sql,
+  query: { readonly before: Date; readonly afterId: string | null; readonly limit: number },
+): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `select t.id from tickets t join customers c on c.id = t.customer_id
-      where ${IDLE} and c.deleting_at is null order by t.updated_at limit $limit`,
-    { before, limit },
+      where ${IDLE} and c.deleting_at is null
+        and ($afterId::uuid is null
+             or (t.updated_at, t.id) > (select updated_at, id from tickets where id = $afterId))
+      order by t.updated_at, t.id limit $limit`,
+    query,
   );
   return rows.map(({ id }) => id);
 }

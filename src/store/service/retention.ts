@@ -88,8 +88,7 @@ export const PURGES = {
     table: 'tickets',
     by: 'updated_at',
     type: 'timestamptz',
-    // An answer that the customer leaves open counts like the end.
-    where: `aged.status <> 'open'`,
+    where: `aged.status = 'closed'`,
   },
   ticketMails: { table: 'ticket_mails', by: 'received_at', type: 'timestamptz' },
   abuseReports: { table: 'abuse_reports', by: 'closed_at', type: 'timestamptz' },

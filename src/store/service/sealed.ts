@@ -45,13 +45,16 @@ export async function replaceSealed(
   return replaced > 0;
 }
 
+/** Enough for a key's id and the dot after it. A file's whole value would be read from the disk. */
+const KEY_ID_CHARS = 80;
+
 /** Counts values by the id of the key that sealed them. */
 export async function countSealedByKey(
   tx: Sql,
   { table, column }: SealedColumn,
 ): Promise<{ key_id: string; n: bigint }[]> {
   return await tx.rows(
-    `select split_part(${column}, '.', 1) as key_id, count(*) as n from ${table}
+    `select split_part(left(${column}, ${KEY_ID_CHARS}), '.', 1) as key_id, count(*) as n from ${table}
       where ${column} is not null group by key_id order by key_id`,
   );
 }

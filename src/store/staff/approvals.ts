@@ -124,8 +124,8 @@ export async function completeApproval(
   await tx.run(`update approval_requests set state = $state, fault = $fault where id = $id`, row);
 }
 
-/** Locks the approved requests of the person for the act, oldest first. */
-export async function lockApproved(
+/** The approved requests of the person for the act, oldest first. */
+export async function listApproved(
   tx: Sql,
   act: {
     readonly staffId: string;
@@ -138,14 +138,15 @@ export async function lockApproved(
     `select ${COLUMNS} from approval_requests a left join approval_inputs i on i.request_id = a.id
       where a.staff_id = $staffId and a.operation = $operation and a.target is not distinct from $target
         and a.state = 'approved' and a.expires_at > $now
-      order by a.id limit 100 for update of a skip locked`,
+      order by a.id limit 100`,
     act,
   );
 }
 
-/** The caller holds the lock. */
-export async function markUsed(tx: Sql, id: string): Promise<void> {
-  await tx.run(`update approval_requests set state = 'done' where id = $1`, [id]);
+/** Returns false when it was used meanwhile. */
+export async function markUsed(tx: Sql, id: string): Promise<boolean> {
+  const sql = `update approval_requests set state = 'done' where id = $1 and state = 'approved'`;
+  return (await tx.run(sql, [id])) === 1;
 }
 
 export async function countActiveOwners(tx: Sql): Promise<number> {

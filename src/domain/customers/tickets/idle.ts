@@ -1,4 +1,4 @@
-/** Closes tickets in which no one wrote for long, with a message that says so. */
+/** Closes tickets without new messages for long, with a message that says so. */
 import { Failure } from '../../../kernel/fail.ts';
 import { formatId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
@@ -16,20 +16,25 @@ import { recordAudit, systemActor } from '../../record.ts';
 import { mailAnswer } from './desk.ts';
 import { addMessage } from './text.ts';
 
-/** A round has no more, so that the first rounds after an upgrade send few mails. */
+/** A round closes no more, so that the first rounds after an upgrade send few mails. */
 export const IDLE_TICKETS_PER_ROUND = 20;
+/** A round goes on after tickets that cannot be closed, up to so many. */
+const TRIES_PER_ROUND = 200;
 
 const TEXT =
-  `We closed this ticket because no one wrote for ${LIMITS.ticketIdleDays} days. ` +
+  `We closed this ticket because it had no new messages for ${LIMITS.ticketIdleDays} days. ` +
   'Reply to open it again.';
 
 /** Yields how many it closed. */
 export async function* closeIdleTickets(service: Service): AsyncGenerator<number> {
   const now = service.clock.now();
   const before = new Date(now.getTime() - LIMITS.ticketIdleDays * DAY_MS);
-  const ids = await listIdleTickets(service.db, before, IDLE_TICKETS_PER_ROUND);
   let done = 0;
-  for (const id of ids) {
+  let afterId: string | null = null;
+  for (let tries = 0; tries < TRIES_PER_ROUND && done < IDLE_TICKETS_PER_ROUND; tries++) {
+    const [id] = await listIdleTickets(service.db, { before, afterId, limit: 1 });
+    if (id === undefined) break;
+    afterId = id;
     try {
       if (await service.db.transaction((tx) => closeIfIdle(tx, service, { id, before, now }))) done += 1;
     } catch (error) {

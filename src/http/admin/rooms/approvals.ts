@@ -46,7 +46,7 @@ export const APPROVALS_ROOM: Room<ApprovalView> = {
         name: 'Input',
         value: ({ details }) =>
           details === null
-            ? 'deleted 90 days after the decision'
+            ? 'deleted after 90 days'
             : Object.entries(details)
                 .map(([name, value]) => `${name}: ${value}`)
                 .join(', '),
