@@ -173,7 +173,7 @@ async function lift(service: Service, serverId: string, by: 'time' | 'staff'): P
     const now = service.clock.now();
     const row = await deleteBlackhole(tx, serverId, by === 'time' ? now : null);
     if (!row) {
-      // Its host may know one that a restored database does not.
+      // Its host may know a blackhole of before the database was restored.
       if (by === 'staff') await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
       return false;
     }
