@@ -143,9 +143,11 @@ export async function liftBlackhole(service: Service, shownId: string): Promise<
   return lifted;
 }
 
+const NOT_BLACKHOLED = 'The server is not blackholed. Its host gets this state again.';
+
 /** Fails with `conflict_state` if the server is not blackholed. */
 export async function requireLifted(service: Service, shownId: string): Promise<void> {
-  if (!(await liftBlackhole(service, shownId))) fail('conflict_state', {}, 'The server is not blackholed.');
+  if (!(await liftBlackhole(service, shownId))) fail('conflict_state', {}, NOT_BLACKHOLED);
 }
 
 /** Lifts the blackholes that have ended. Returns how many there were. */
@@ -170,7 +172,11 @@ async function lift(service: Service, serverId: string, by: 'time' | 'staff'): P
     if (!server) return by === 'staff' ? throwServerNotFound() : false;
     const now = service.clock.now();
     const row = await deleteBlackhole(tx, serverId, by === 'time' ? now : null);
-    if (!row) return false;
+    if (!row) {
+      // Its host may know a blackhole of before the database was restored.
+      if (by === 'staff') await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
+      return false;
+    }
     await markLifted(tx, { serverId, by, now });
     await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
     const data = { server: server.name, target: blackholeTarget(row), liftedAt: now };
