@@ -18,11 +18,12 @@ function reportSvg({ commit, figures }: Report): string {
   const shown = figures.filter(({ limit }) => limit > 0);
   const limitX = LABELS + BARS / 2;
   const height = TOP + shown.length * ROW + 10;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="sans-serif">
-<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>
+  const size = `width="${WIDTH}" height="${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif">
+<rect ${size} fill="#ffffff"/>
 <text x="10" y="24" font-size="14">${commit.slice(0, 12)}: figures as a share of their limits</text>
 ${shown.map(bar).join('\n')}
-<line x1="${limitX}" x2="${limitX}" y1="${TOP - 6}" y2="${height - 6}" stroke="#333333" stroke-dasharray="3 3"/>
+<line x1="${limitX}" x2="${limitX}" y1="${TOP - 6}" y2="${height - 6}" stroke="#333333"/>
 </svg>`;
 }
 

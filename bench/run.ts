@@ -14,7 +14,7 @@ export interface Output {
 export interface RunOptions {
   /** Names of benches; empty: all. */
   readonly wanted: readonly string[];
-  /** How often each runs. Rounds of different benches alternate, so that a slow phase of the machine hits all. */
+  /** How often each runs. Rounds of all benches alternate, so that a slow phase of the machine hits all. */
   readonly rounds?: number;
   readonly folder: string;
 }

@@ -50,7 +50,7 @@ export interface HttpOptions {
   readonly ready: () => Promise<boolean>;
   /** Awaited before each request, after it has an id. */
   readonly beforeRequest?: () => Promise<void>;
-  /** Whether the process stops: clients are told to close their connections. */
+  /** Whether the process stops: responses ask clients to close their connections. */
   readonly isStopping?: () => boolean;
   /** Event streams that wake with the workers. The default instance only polls. */
   readonly streams?: EventStreams;
