@@ -161,8 +161,8 @@ function checkConnectionBudget(config: Config, processes: number): void {
   if (needed <= available) return;
   throw new OperatorError(
     `SKERRY_DB_POOL: ${processes} processes would use ${needed} connections during a restart, but the ` +
-      `embedded database has ${available}; lower it, start fewer processes, or set DATABASE_URL to your own ` +
-      'PostgreSQL',
+      `embedded database has ${available}; lower it, start fewer processes, or set DATABASE_URL to your ` +
+      'own PostgreSQL',
   );
 }
 

@@ -109,20 +109,18 @@ export async function setTicketStatus(
 const IDLE = `t.status <> 'closed' and t.updated_at < $before and not exists (
   select from ticket_messages m where m.ticket_id = t.id and m.created_at >= $before)`;
 
-/** Tickets that wait, without a message or note since then, the longest first, and after a ticket. */
-export async function listIdleTickets(
+/** The ticket that waits for the longest time without a message or note since then. */
+export async function findIdleTicket(
   sql: Sql,
-  query: { readonly before: Date; readonly afterId: string | null; readonly limit: number },
-): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>(
+  query: { readonly before: Date; readonly except: readonly string[] },
+): Promise<string | null> {
+  const row = await sql.row<{ id: string }>(
     `select t.id from tickets t join customers c on c.id = t.customer_id
-      where ${IDLE} and c.deleting_at is null
-        and ($afterId::uuid is null
-             or (t.updated_at, t.id) > (select updated_at, id from tickets where id = $afterId))
-      order by t.updated_at, t.id limit $limit`,
+      where ${IDLE} and c.deleting_at is null and t.id <> all ($except::uuid[])
+      order by t.updated_at limit 1`,
     query,
   );
-  return rows.map(({ id }) => id);
+  return row?.id ?? null;
 }
 
 /** The caller holds the lock. */

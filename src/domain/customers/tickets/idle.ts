@@ -5,8 +5,8 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import {
+  findIdleTicket,
   isIdleTicket,
-  listIdleTickets,
   lockTicket,
   setTicketStatus,
 } from '../../../store/customers/tickets.ts';
@@ -18,8 +18,8 @@ import { addMessage } from './text.ts';
 
 /** A round closes no more, so that the first rounds after an upgrade send few mails. */
 export const IDLE_TICKETS_PER_ROUND = 20;
-/** A round goes on after tickets that cannot be closed, up to so many. */
-const TRIES_PER_ROUND = 200;
+/** A round leaves out tickets that cannot be closed, up to so many. */
+const LEFT_PER_ROUND = 100;
 
 const TEXT =
   `We closed this ticket because it had no new messages for ${LIMITS.ticketIdleDays} days. ` +
@@ -30,16 +30,17 @@ export async function* closeIdleTickets(service: Service): AsyncGenerator<number
   const now = service.clock.now();
   const before = new Date(now.getTime() - LIMITS.ticketIdleDays * DAY_MS);
   let done = 0;
-  let afterId: string | null = null;
-  for (let tries = 0; tries < TRIES_PER_ROUND && done < IDLE_TICKETS_PER_ROUND; tries++) {
-    const [id] = await listIdleTickets(service.db, { before, afterId, limit: 1 });
-    if (id === undefined) break;
-    afterId = id;
+  const left: string[] = [];
+  while (done < IDLE_TICKETS_PER_ROUND && left.length < LEFT_PER_ROUND) {
+    const id = await findIdleTicket(service.db, { before, except: left });
+    if (id === null) break;
     try {
       if (await service.db.transaction((tx) => closeIfIdle(tx, service, { id, before, now }))) done += 1;
+      else left.push(id);
     } catch (error) {
       if (isUnavailable(error)) throw error;
       // A ticket that cannot be closed does not block the others.
+      left.push(id);
       service.log.error({ err: error, ticket: formatId('ticket', id) }, 'closing an idle ticket failed');
     }
   }
