@@ -8,6 +8,7 @@ import {
   setTicketClosed,
 } from '../../../../src/domain/customers/tickets/desk.ts';
 import { closeIdleTickets, IDLE_TICKETS_PER_ROUND } from '../../../../src/domain/customers/tickets/idle.ts';
+import { parseId } from '../../../../src/kernel/ids.ts';
 import { DAY_MS, MINUTE_MS } from '../../../../src/kernel/time.ts';
 import { LIMITS } from '../../../../src/spec/limits.ts';
 import { retainJob } from '../../../../src/workers/retain.ts';
@@ -98,5 +99,15 @@ describe('tickets in which no one writes', () => {
     assert.equal(await round(), 0);
     await setTicketClosed(world.service, last, false);
     assert.equal(await round(), 0);
+  });
+
+  it('that cannot be closed do not keep others open', async () => {
+    const [broken, next] = [await open(), await open()];
+    await world.db.run(
+      `alter table tickets add check (id <> '${parseId('ticket', broken)}' or status <> 'closed')`,
+    );
+    pass(LIMITS.ticketIdleDays + 1);
+    await round();
+    assert.deepEqual([(await read(broken)).status, (await read(next)).status], ['open', 'closed']);
   });
 });
