@@ -1,4 +1,5 @@
 import type { ServerObject, StaffServer } from '../../../domain/staff/servers.ts';
+import { formatMonths } from '../../../panel/parts/format.ts';
 import { CONSOLE_PATHS } from '../../../panel/staff/layout.ts';
 import { type Shown, tableOf } from '../../../panel/staff/room.ts';
 import type { Room } from '../room.ts';
@@ -48,7 +49,7 @@ const DETAILS: readonly Shown<StaffServer>[] = [
   { name: 'IPv6', value: ({ ipv6 }) => ipv6, as: 'code' },
   { name: 'Suspended because of', value: (row) => row.suspended_reason },
   { name: 'Price', value: (row) => row.price_usd, as: 'usd' },
-  { name: 'Billing cycle', value: (row) => `${row.billing_months} months` },
+  { name: 'Billing cycle', value: (row) => formatMonths(row.billing_months) },
   PAID,
   { name: 'Renews', value: (row) => row.auto_renew },
   { name: 'Created', value: (row) => row.created_at, as: 'time' },
