@@ -35,6 +35,7 @@ import { coinFindings } from '../topups/chains/coin-findings.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { certificateFindings } from './host-certificates.ts';
 import { hostFindings } from './hosts.ts';
+import { countLarge } from './large-counts.ts';
 import { lostHostFindings } from './lost-hosts.ts';
 
 export interface Finding {
@@ -105,7 +106,12 @@ async function recoveryFindings(service: Deps): Promise<Finding[]> {
 }
 
 async function serverFinding({ db }: Deps): Promise<Finding> {
-  const rows = await countServersByStatus(db);
+  const rows = await countLarge(
+    db,
+    'servers',
+    () => countServersByStatus(db),
+    ({ n }) => n,
+  );
   const all = rows.reduce((sum, row) => sum + row.n, 0n);
   const each = rows.map((row) => `${row.n} ${row.status}`).join(', ');
   return { level: 'ok', subject: 'servers', message: rows.length === 0 ? 'none' : `${all}: ${each}` };
@@ -204,12 +210,11 @@ async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
 
 /** Returns lasting secrets that the newest key does not seal yet, or that no configured key opens. */
 async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
-  const counts = await Promise.all(LASTING_SEALED.map((at) => countSealedByKey(db, at)));
-  const byKey = new Map<string, bigint>();
-  for (const { key_id, n } of counts.flat()) byKey.set(key_id, (byKey.get(key_id) ?? 0n) + n);
-  byKey.delete(keys.newestId);
-  return [...byKey].map(
-    ([id, n]): Finding =>
+  const counts = (await countSealedByKey(db, LASTING_SEALED)).filter(
+    ({ key_id }) => key_id !== keys.newestId,
+  );
+  return counts.map(
+    ({ key_id: id, n }): Finding =>
       keys.has(id)
         ? { level: 'note', subject: 'key', message: `${n} secrets are sealed with ${id}: keep it for now` }
         : { level: 'fail', subject: 'key', message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets are lost` },

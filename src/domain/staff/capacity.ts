@@ -3,6 +3,7 @@ import { countPool } from '../../store/inventory/addresses.ts';
 import { listSeenHosts } from '../../store/inventory/host-facts.ts';
 import { countMachines } from '../../store/inventory/hosts.ts';
 import type { Service } from '../context.ts';
+import { countLarge } from '../health/large-counts.ts';
 import { hostStateOf } from './hosts.ts';
 
 /** Memory and disk are those of hosts that accept servers; addresses and machines are counted. */
@@ -24,7 +25,12 @@ export interface RegionCapacity {
 export async function readCapacity({ db, clock }: Pick<Service, 'db' | 'clock'>): Promise<RegionCapacity[]> {
   const [hosts, pool, stock] = await Promise.all([
     listSeenHosts(db),
-    countPool(db, clock.now()),
+    countLarge(
+      db,
+      'pool',
+      () => countPool(db, clock.now()),
+      (row) => row.held + row.free,
+    ),
     countMachines(db),
   ]);
   const names = [

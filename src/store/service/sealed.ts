@@ -48,13 +48,17 @@ export async function replaceSealed(
 /** Enough for a key's id and the dot after it. A file's whole value would be read from the disk. */
 const KEY_ID_CHARS = 80;
 
-/** Counts values by the id of the key that sealed them. */
+/** Counts the values of these columns by the id of the key that sealed them. */
 export async function countSealedByKey(
   tx: Sql,
-  { table, column }: SealedColumn,
+  columns: readonly SealedColumn[],
 ): Promise<{ key_id: string; n: bigint }[]> {
+  const ids = columns.map(
+    ({ table, column }) =>
+      `select split_part(left(${column}, ${KEY_ID_CHARS}), '.', 1) as key_id from ${table}
+        where ${column} is not null`,
+  );
   return await tx.rows(
-    `select split_part(left(${column}, ${KEY_ID_CHARS}), '.', 1) as key_id, count(*) as n from ${table}
-      where ${column} is not null group by key_id order by key_id`,
+    `select key_id, count(*) as n from (${ids.join(' union all ')}) as sealed group by key_id order by key_id`,
   );
 }
