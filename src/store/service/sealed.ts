@@ -59,6 +59,7 @@ export async function countSealedByKey(
         where ${column} is not null`,
   );
   return await tx.rows(
-    `select key_id, count(*) as n from (${ids.join(' union all ')}) as sealed group by key_id order by key_id`,
+    `select key_id, count(*) as n from (${ids.join(' union all ')}) as sealed
+      group by key_id order by key_id`,
   );
 }
