@@ -91,7 +91,10 @@ export interface Traffic {
   readonly bitsPerS: number | null;
   /** Whether the machine may reach external mail servers (TCP port 25). */
   readonly mail: boolean;
-  /** Families whose packets are dropped on the host, in both directions; none by default. */
+  /**
+   * Families whose packets are dropped on the host, in both directions. Absent, as a service of the previous
+   * version leaves it: unchanged.
+   */
   readonly blackholed?: readonly AddressFamily[];
 }
 

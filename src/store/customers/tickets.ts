@@ -114,7 +114,7 @@ export async function findIdleTicket(
   sql: Sql,
   query: { readonly before: Date; readonly except: readonly string[] },
 ): Promise<string | null> {
-  const row = await sql.row<{ id: string }>(
+  const [row] = await sql.rows<{ id: string }>(
     `select t.id from tickets t join customers c on c.id = t.customer_id
       where ${IDLE} and c.deleting_at is null and t.id <> all ($except::uuid[])
       order by t.updated_at limit 1`,

@@ -23,7 +23,7 @@ create table floods (
   blackhole_until timestamptz,
   blackholes      int not null default 0 check (blackholes >= 0),
   lifted_at       timestamptz,
-  lifted_by       text check (lifted_by in ('time', 'staff')),
+  lifted_by       text check (lifted_by in ('time', 'staff', 'addresses')),
   check ((ended_at is null) = (ending is null)),
   check ((blackholed_at is null) = (blackhole_until is null)),
   check ((lifted_at is null) = (lifted_by is null))
@@ -39,7 +39,6 @@ create table blackholes (
   server_id uuid primary key references servers on delete cascade,
   ipv4      boolean not null,
   ipv6      boolean not null,
-  by_staff  boolean not null,
   began_at  timestamptz not null,
   until     timestamptz not null,
   check (ipv4 or ipv6)

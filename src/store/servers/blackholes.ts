@@ -6,12 +6,11 @@ export interface BlackholeRow {
   readonly server_id: string;
   readonly ipv4: boolean;
   readonly ipv6: boolean;
-  readonly by_staff: boolean;
   readonly began_at: Date;
   readonly until: Date;
 }
 
-const COLUMNS = 'b.server_id, b.ipv4, b.ipv6, b.by_staff, b.began_at, b.until';
+const COLUMNS = 'b.server_id, b.ipv4, b.ipv6, b.began_at, b.until';
 
 export async function findBlackhole(sql: Sql, serverId: string): Promise<BlackholeRow | undefined> {
   return await sql.row<BlackholeRow>(`select ${COLUMNS} from blackholes b where b.server_id = $1`, [
@@ -22,11 +21,10 @@ export async function findBlackhole(sql: Sql, serverId: string): Promise<Blackho
 /** The caller holds the server's lock. */
 export async function saveBlackhole(tx: Sql, row: BlackholeRow): Promise<void> {
   await tx.run(
-    `insert into blackholes (server_id, ipv4, ipv6, by_staff, began_at, until)
-     values ($server_id, $ipv4, $ipv6, $by_staff, $began_at, $until)
+    `insert into blackholes (server_id, ipv4, ipv6, began_at, until)
+     values ($server_id, $ipv4, $ipv6, $began_at, $until)
      on conflict (server_id) do update
-        set ipv4 = excluded.ipv4, ipv6 = excluded.ipv6, by_staff = excluded.by_staff,
-            until = excluded.until`,
+        set ipv4 = excluded.ipv4, ipv6 = excluded.ipv6, until = excluded.until`,
     row,
   );
 }

@@ -3,6 +3,9 @@ import type { Sql } from '../../kernel/sql.ts';
 import type { FloodDirection, FloodEnding } from '../../spec/staff/floods.ts';
 import { conditionsFor, parametersFor } from '../parameters.ts';
 
+/** `addresses`: the server got others. */
+export type LiftedBy = 'time' | 'staff' | 'addresses';
+
 export interface FloodRow {
   readonly id: string;
   readonly server_id: string;
@@ -22,7 +25,7 @@ export interface FloodRow {
   readonly blackhole_until: Date | null;
   readonly blackholes: number;
   readonly lifted_at: Date | null;
-  readonly lifted_by: 'time' | 'staff' | null;
+  readonly lifted_by: LiftedBy | null;
 }
 
 const MEASURED = 'samples, peak_packets_per_s, peak_bits_per_s, began_at, last_seen_at, noticed_at, family';
@@ -124,7 +127,7 @@ export async function markBlackholed(
 /** The floods of a server whose blackhole was lifted. */
 export async function markLifted(
   tx: Sql,
-  lift: { readonly serverId: string; readonly by: 'time' | 'staff'; readonly now: Date },
+  lift: { readonly serverId: string; readonly by: LiftedBy; readonly now: Date },
 ): Promise<void> {
   await tx.run(
     `update floods set lifted_at = $now, lifted_by = $by, samples = 0

@@ -140,9 +140,11 @@ describe('floods that staff decide about', () => {
     await at.staff('POST', `${path}/blackhole`, { address: 'ipv4', minutes: 60, reason: 'a test' });
     await at.staff('POST', `${path}/power`, { action: 'reboot', reason: 'a test' });
     await at.world.settle();
+    const before = (await at.staff('GET', path)).body.host;
     const moved = await at.staff('POST', `${path}/move`, { reason: 'a test' });
     assert.equal(moved.status, 200, JSON.stringify(moved.body));
     await at.world.advance(120);
+    assert.notEqual((await at.staff('GET', path)).body.host, before);
     assert.deepEqual(await at.blackholed(), [4]);
   });
 

@@ -71,7 +71,6 @@ export async function blackholeFlood(service: Service, flood: Flooded): Promise<
       ipv4: flood.family === 4 || existing?.ipv4 === true,
       ipv6: flood.family === 6 || existing?.ipv6 === true,
       until: existing && existing.until > until ? existing.until : until,
-      byStaff: existing?.by_staff ?? false,
       flood,
     });
     return true;
@@ -101,14 +100,13 @@ export async function blackholeServer(
       throw new OperatorError('the machine was set up by hand: blackhole its address in your own network');
     const until = new Date(service.clock.now().getTime() + minutes * MINUTE_MS);
     const families: readonly AddressFamily[] = FAMILIES_OF[target];
-    const wanted = { ipv4: families.includes(4), ipv6: families.includes(6), until, byStaff: true };
+    const wanted = { ipv4: families.includes(4), ipv6: families.includes(6), until };
     await place(tx, service, server, { ...wanted, flood });
   });
   service.wake();
 }
 
 interface Placement extends Pick<BlackholeRow, 'ipv4' | 'ipv6' | 'until'> {
-  readonly byStaff: boolean;
   readonly flood?: Flooded | undefined;
 }
 
@@ -117,10 +115,10 @@ async function place(
   tx: Sql,
   service: Service,
   server: ServerRow,
-  { ipv4, ipv6, until, byStaff, flood }: Placement,
+  { ipv4, ipv6, until, flood }: Placement,
 ): Promise<void> {
   const now = service.clock.now();
-  await saveBlackhole(tx, { server_id: server.id, ipv4, ipv6, by_staff: byStaff, began_at: now, until });
+  await saveBlackhole(tx, { server_id: server.id, ipv4, ipv6, began_at: now, until });
   if (flood) await markBlackholed(tx, { id: flood.id, until, now });
   await enqueueTask(tx, { kind: 'traffic', subject: server.id, now });
   const data = {
@@ -170,20 +168,33 @@ async function lift(service: Service, serverId: string, by: 'time' | 'staff'): P
   return await service.db.transaction(async (tx) => {
     const server = await lockServer(tx, serverId);
     if (!server) return by === 'staff' ? throwServerNotFound() : false;
-    const now = service.clock.now();
-    const row = await deleteBlackhole(tx, serverId, by === 'time' ? now : null);
-    if (!row) {
-      // Its host may know a blackhole of before the database was restored.
-      if (by === 'staff') await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
-      return false;
-    }
-    await markLifted(tx, { serverId, by, now });
-    await enqueueTask(tx, { kind: 'traffic', subject: serverId, now });
-    const data = { server: server.name, target: blackholeTarget(row), liftedAt: now };
-    const cause = `blackhole:${serverId}:lifted:${now.getTime()}`;
-    const mail = { customerId: server.customer_id, kind: 'blackhole_lifted', cause, data } as const;
-    await enqueueMail(tx, mail, now, service.keys);
-    await auditServer(tx, server, 'server.lift_blackhole', now);
-    return true;
+    const lifted = await liftWithin(tx, service, server, by);
+    // Its host may know a blackhole of before the database was restored.
+    if (!lifted && by === 'staff')
+      await enqueueTask(tx, { kind: 'traffic', subject: serverId, now: service.clock.now() });
+    return lifted;
   });
+}
+
+/**
+ * The caller holds the server's lock. `time`: only if it is due; `addresses`: the server gets others. Returns
+ * false if there is nothing to lift.
+ */
+export async function liftWithin(
+  tx: Sql,
+  { clock, keys }: Pick<Service, 'clock' | 'keys'>,
+  server: ServerRow,
+  by: 'time' | 'staff' | 'addresses',
+): Promise<boolean> {
+  const now = clock.now();
+  const row = await deleteBlackhole(tx, server.id, by === 'time' ? now : null);
+  if (!row) return false;
+  await markLifted(tx, { serverId: server.id, by, now });
+  await enqueueTask(tx, { kind: 'traffic', subject: server.id, now });
+  const data = { server: server.name, target: blackholeTarget(row), liftedAt: now };
+  const cause = `blackhole:${server.id}:lifted:${now.getTime()}`;
+  const mail = { customerId: server.customer_id, kind: 'blackhole_lifted', cause, data } as const;
+  await enqueueMail(tx, mail, now, keys);
+  await auditServer(tx, server, 'server.lift_blackhole', now);
+  return true;
 }

@@ -7,6 +7,7 @@ import { formatId, newId } from '../../../kernel/ids.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import type { PacketRate, PacketSample } from '../../../ports/network.ts';
 import { FLOOD_DIRECTIONS, FLOOD_LIMITS, type FloodDirection } from '../../../spec/staff/floods.ts';
+import { isUnavailable } from '../../../store/db.ts';
 import {
   endFloods,
   type FloodRow,
@@ -56,9 +57,25 @@ async function watchBatch(service: Service, servers: readonly Watched[]): Promis
       const flood = floods.get(`${id} ${direction}`);
       const isOver = exceeds(service, direction, rates[direction]);
       if (customerId === undefined || (!isOver && !flood)) continue;
-      if (isOver) await countOver(service, { id, customerId, direction, rate: rates[direction] }, flood);
-      else if (flood) await countBelow(service, flood);
+      const over = isOver ? { id, customerId, direction, rate: rates[direction] } : null;
+      await countSample(service, id, over, flood);
     }
+  }
+}
+
+/** An error with one server does not end the sample of the others. */
+async function countSample(
+  service: Service,
+  id: string,
+  over: Over | null,
+  flood: FloodRow | undefined,
+): Promise<void> {
+  try {
+    if (over) await countOver(service, over, flood);
+    else if (flood) await countBelow(service, flood);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    service.log.error({ err: error, server: formatId('server', id) }, 'counting a flood failed');
   }
 }
 
@@ -97,7 +114,9 @@ async function countOver(service: Service, over: Over, known: FloodRow | undefin
     const fields = { server: formatId('server', serverId), direction, packetsPerS: over.rate.packetsPerS };
     service.log.warn(fields, 'a flood of packets was noticed');
   }
-  if (settings.isAutomatic) await blackholeFlood(service, { ...flood, blackholes: known?.blackholes ?? 0 });
+  // Staff know better: it is not blackholed again before it ends.
+  if (settings.isAutomatic && known?.lifted_by !== 'staff')
+    await blackholeFlood(service, { ...flood, blackholes: known?.blackholes ?? 0 });
 }
 
 function measure(

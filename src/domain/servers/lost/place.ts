@@ -27,6 +27,7 @@ import { enqueueTask } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
 import { readFilter } from '../../firewall/apply.ts';
 import { INSTALL_TIMEOUT_MS } from '../deploy/provision.ts';
+import { liftWithin } from '../floods/blackhole.ts';
 import { settleMoveForRemoval } from '../moves/end.ts';
 import { completeOperation } from '../operations/complete.ts';
 import {
@@ -92,6 +93,8 @@ async function changeAddresses(
 ): Promise<void> {
   const { addresses, heldBy, now } = change;
   const freeFrom = new Date(now.getTime() + service.settings.addressRestDays * DAY_MS);
+  // The flood was against the previous addresses.
+  await liftWithin(tx, service, server, 'addresses');
   await releaseAddresses(tx, server.id, { freeFrom, heldBy, now });
   const named = service.dns !== null && (await reserveNamedAddresses(tx, server.id, freeFrom));
   await setServerRdns(tx, { id: server.id, rdns: {}, updated_at: now });

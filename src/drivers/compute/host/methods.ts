@@ -60,7 +60,8 @@ const USAGE = {
 };
 const HourSample = Type.Object({ id: Id, hour: Instant, ...USAGE });
 const MinuteSample = Type.Object({ id: Id, minute: Instant, ...USAGE });
-const PacketRate = Type.Object({ packetsPerS: Rate, bitsPerS: Rate, ipv6PacketsPerS: Rate });
+const PerSecond = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const PacketRate = Type.Object({ packetsPerS: PerSecond, bitsPerS: PerSecond, ipv6PacketsPerS: PerSecond });
 const PacketSample = Type.Object({ id: Id, in: PacketRate, out: PacketRate });
 const SupervisionResult = Type.Object({
   id: Id,

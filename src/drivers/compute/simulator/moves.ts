@@ -128,11 +128,10 @@ export class SimulatedMoves implements MachineMoves {
       if (!row || !isSent(row, this.#clock.now()) || row.target === 'gone')
         throw new ComputeError('refused', 'the target does not have the machine');
       // Its attachments refer to the machine, so they move with it.
-      const moved = await tx.run('update sim.machines set host = $3 where id = $1 and host = $2', [
-        move.machineId,
-        move.from,
-        move.to,
-      ]);
+      const moved = await tx.run(
+        `update sim.machines set host = $3, blackholed = '{}' where id = $1 and host = $2`,
+        [move.machineId, move.from, move.to],
+      );
       if (moved === 0) throw new ComputeError('refused', 'machine not found');
       await tx.run(
         `update sim.volumes set host = $2

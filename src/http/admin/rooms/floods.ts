@@ -59,8 +59,10 @@ const DETAILS: readonly Shown<Flood>[] = [
   { name: 'Blackholed', value: (row) => row.blackholed_at, as: 'time' },
   { name: 'Until', value: (row) => row.blackhole_until, as: 'time' },
   { name: 'Lifted', value: (row) => row.lifted_at, as: 'time' },
-  { name: 'Lifted by', value: (row) => row.lifted_by && (row.lifted_by === 'time' ? 'its end' : 'staff') },
+  { name: 'Lifted by', value: (row) => row.lifted_by && LIFTED_BY[row.lifted_by] },
 ];
+
+const LIFTED_BY = { time: 'its end', staff: 'staff', addresses: 'other addresses' } as const;
 
 function evidenceOf({ id, began_at: began, last_seen_at: last, peak_packets_per_s: packets }: Flood): string {
   return `We counted up to ${packets} packets per second from the server, from ${began} to ${last} (${id}).`;

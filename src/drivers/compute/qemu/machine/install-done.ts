@@ -88,7 +88,7 @@ const RETRY_S = 0.4;
 /**
  * bash speaks TCP without other programs, in whichever network namespace it runs. An SSH server sends its
  * greeting first. A slow connection attempt continues next to later ones: on a machine under load, each can
- * take longer than the interval.
+ * take longer than the interval. A blackhole route is an invalid argument.
  */
 const PROBE_SCRIPT = `
 exec 4<> <(:)
@@ -103,7 +103,7 @@ kill -KILL $(jobs -p) 2>/dev/null
 case $said in
   'said SSH-'*) echo ssh ;;
   'said '*) echo refused ;;
-  *'No route'*|*'unreachable'*|*'timed out'*) echo silent ;;
+  *'No route'*|*'unreachable'*|*'timed out'*|*'Invalid argument'*) echo silent ;;
   *) echo refused ;;
 esac`;
 

@@ -2,12 +2,14 @@
  * Installs: the first creates the machine, and each later one a new disk next to the current one. It switches
  * the record to the new disk and deletes the old one when the install is done. Also removes machines.
  */
+
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ComputeError, type MachineSpec, type Traffic } from '../../../../ports/compute.ts';
 import { DiskFullError } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { readIncoming } from '../move/incoming.ts';
+import { removeBlackhole } from '../net/blackhole.ts';
 import { unplugNetwork } from '../net/network.ts';
 import {
   listRecords,
@@ -249,6 +251,7 @@ export async function removeStoredMachine(
   }
   await removeFiles(host, id);
   await releaseVolumes(host, id);
+  if (record) await removeBlackhole(host, record);
   await unplugNetwork(host, id);
   await removeLimits(host, id);
   // The metrics sampler may write one more file meanwhile.

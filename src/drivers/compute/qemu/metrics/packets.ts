@@ -122,13 +122,25 @@ interface Link {
   readonly sent: Omit<Counters, 'ipv6'>;
 }
 
-/** Eight columns for what the host received from a tap, then eight for what it sent. */
+const SENT_DROPPED = 11;
+
+/**
+ * Eight columns for what the host received from a tap, then eight for what it sent. It counts a packet as
+ * sent when the guest takes it, and as dropped when the queue of the tap is full: both arrived for the guest.
+ */
 function parseLink(line: string): Link[] {
   const [name = '', columns = ''] = line.split(':');
   if (!TAP.test(name.trim())) return [];
   const values = columns.trim().split(/\s+/).map(Number);
   const at = (index: number) => ({ bytes: values[index] ?? 0, packets: values[index + 1] ?? 0 });
-  return [{ name: name.trim(), received: at(0), sent: at(8) }];
+  const sent = at(8);
+  return [
+    {
+      name: name.trim(),
+      received: at(0),
+      sent: { ...sent, packets: sent.packets + (values[SENT_DROPPED] ?? 0) },
+    },
+  ];
 }
 
 function ipv6Counter(text: string): (name: string) => number {

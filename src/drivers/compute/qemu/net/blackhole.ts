@@ -52,6 +52,12 @@ export async function syncBlackhole(host: QemuHost, record: MachineRecord): Prom
   if (missing.length > 0) await applyRoutes(host, `${missing.map(blackholeLine).join('\n')}\n`);
 }
 
+/** Removes the routes of a machine that leaves the host for good. */
+export async function removeBlackhole(host: QemuHost, { spec, traffic }: MachineRecord): Promise<void> {
+  const { blackholed = [] } = traffic;
+  await removeRoutes(host, blackholePrefixes(toMachineLink(host, spec), blackholed));
+}
+
 /**
  * Restores missing routes, and removes those of machines that left this host. Runs every few seconds, and
  * takes two processes if there is nothing to do. Never throws: the next round tries again.

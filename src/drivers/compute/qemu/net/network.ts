@@ -98,9 +98,11 @@ export async function setFilter(host: QemuHost, id: string, filter: Filter | nul
 
 export async function setTraffic(host: QemuHost, id: string, traffic: Traffic): Promise<void> {
   await withMachine(host, id, async (record) => {
-    await storeAndApply(host, { ...record, traffic });
-    if (!traffic.blackholed?.length && !record.traffic.blackholed?.length) return;
-    await syncBlackhole(host, { ...record, traffic });
+    const { blackholed = record.traffic.blackholed } = traffic;
+    const wanted = { ...record, traffic: { ...traffic, ...(blackholed && { blackholed }) } };
+    await storeAndApply(host, wanted);
+    if (!blackholed?.length && !record.traffic.blackholed?.length) return;
+    await syncBlackhole(host, wanted);
     await announceMachines(host);
   });
 }

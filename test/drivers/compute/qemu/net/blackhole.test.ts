@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
 import {
@@ -27,6 +29,14 @@ for at in range(1, len(sys.argv), 3):
   wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
   wire.bind((sys.argv[at], 0))
   for _ in range(int(sys.argv[at + 2])): wire.send(bytes.fromhex(sys.argv[at + 1]))
+`;
+/** Opens a tap as a guest does that is too busy to read, and holds it until its input ends. */
+const UNREAD_TAP = `
+import fcntl, struct, sys
+tap = open('/dev/net/tun', 'r+b', buffering=0)
+fcntl.ioctl(tap, 0x400454ca, struct.pack('16sH', sys.argv[1].encode(), 0x1002))
+print('ready', flush=True)
+sys.stdin.read()
 `;
 /** Tells the families apart in one counter. */
 const COUNTS = { 4: 100, 6: 1_000 };
@@ -107,6 +117,24 @@ describe('floods and blackholes', { skip: NET_SKIP }, () => {
       assert.ok(Math.abs(rate.ipv6PacketsPerS - wantedIpv6) < 100, `${direction}${family}`);
       const quiet = rates.get(other.tap);
       assert.ok(quiet && quiet.in.packetsPerS < 100 && quiet.out.packetsPerS < 100);
+    }
+  });
+
+  it('packets that a busy server does not take in time are counted', async () => {
+    const tap = world.host.tap('unread');
+    const netns = world.host.options.netns ?? assert.fail();
+    const holder = spawn('ip', ['netns', 'exec', netns, 'python3', '-c', UNREAD_TAP, tap]);
+    try {
+      await once(holder.stdout, 'data');
+      await world.host.runInNet('ip', ['link', 'set', tap, 'up']);
+      const before = await readTaps(world.host);
+      const frame = world.inward(guest, PEERS[4], udp(1, 9)).toString('hex');
+      await world.host.runInNet('python3', ['-c', FLOOD, tap, frame, '3000']).catch(() => undefined);
+      const rates = ratesBetween({ at: 0, taps: before }, { at: 1_000, taps: await readTaps(world.host) });
+      assert.ok((rates.get(tap)?.in.packetsPerS ?? 0) > 1_500, JSON.stringify(rates.get(tap)));
+    } finally {
+      holder.stdin.end();
+      await once(holder, 'exit');
     }
   });
 
