@@ -4,10 +4,12 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { lostHostFindings } from '../../../../src/domain/health/lost-hosts.ts';
 import { addHost } from '../../../../src/domain/inventory/hosts.ts';
 import { fenceHost, loseHost } from '../../../../src/domain/inventory/lost-hosts.ts';
+import { blackholeServer } from '../../../../src/domain/servers/floods/blackhole.ts';
 import { moveServer } from '../../../../src/domain/servers/moves/queue.ts';
 import { destroyServer } from '../../../../src/domain/servers/operations/destroy.ts';
 import { stopServer } from '../../../../src/domain/servers/operations/power.ts';
 import { freezeServer } from '../../../../src/domain/servers/operator/controls.ts';
+import { formatId } from '../../../../src/kernel/ids.ts';
 import { findMove } from '../../../../src/store/servers/moves.ts';
 import type { RegionWorld } from '../region-world.ts';
 import { LostWorld } from './lost-world.ts';
@@ -59,6 +61,24 @@ describe('the servers of a lost host', () => {
     await fenceHost(lost.world.service, host);
     assert.equal(await lost.heldAddresses(), 0);
     assert.deepEqual(await lost.assigned(id), current.sort());
+  });
+
+  it('are no longer blackholed if they get new addresses', async () => {
+    const blackholes = async () => (await lost.world.db.rows('select from blackholes')).length;
+    const [first, kept] = [await region.running(), await region.running()];
+    for (const { id } of [first, kept]) {
+      const order = { target: 'both', minutes: 60 } as const;
+      await blackholeServer(lost.world.service, formatId('server', id), order);
+    }
+    await lost.world.runUntilIdle();
+    const host = await lost.hostOf(first.id);
+    const fenced = await lost.hostOf(kept.id);
+    assert.notEqual(host, fenced);
+    await lost.lose(host, 'rebuild');
+    await lost.world.runUntilIdle();
+    assert.equal(await blackholes(), 1);
+    const mails = await lost.world.db.rows(`select from mails where kind = 'blackhole_lifted'`);
+    assert.equal(mails.length, 1);
   });
 
   it('keep their addresses if the host was fenced before they are placed', async () => {
