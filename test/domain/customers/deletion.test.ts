@@ -226,8 +226,8 @@ describe('deleting an account', () => {
     const empty = Object.entries(document).filter(([, rows]) => Array.isArray(rows) && rows.length === 0);
     const sampled = ['metrics', 'metric_points', 'alert_firings', 'transfer'];
     const names = empty.map(([name]) => name).filter((name) => !sampled.includes(name));
-    const none = ['abuse_reports', 'backup_policies', 'kept_answers', 'server_operations'];
-    assert.deepEqual(names.sort(), [...none, 'staff_notes', 'staff_tags', 'ticket_files']);
+    const none = ['abuse_reports', 'backup_policies', 'blackholes', 'floods', 'kept_answers'];
+    assert.deepEqual(names.sort(), [...none, 'server_operations', 'staff_notes', 'staff_tags', 'ticket_files']);
     assert.doesNotMatch(text, /argon2|\\\\x[0-9a-f]{32}|whsec_|sealed|digest"/);
     const secrets = await world.opened.db.rows<{ secret: string }>(
       `select secret_sealed as secret from webhooks
