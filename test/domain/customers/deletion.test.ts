@@ -227,7 +227,13 @@ describe('deleting an account', () => {
     const sampled = ['metrics', 'metric_points', 'alert_firings', 'transfer'];
     const names = empty.map(([name]) => name).filter((name) => !sampled.includes(name));
     const none = ['abuse_reports', 'backup_policies', 'blackholes', 'floods', 'kept_answers'];
-    assert.deepEqual(names.sort(), [...none, 'server_operations', 'staff_notes', 'staff_tags', 'ticket_files']);
+    assert.deepEqual(names.sort(), [
+      ...none,
+      'server_operations',
+      'staff_notes',
+      'staff_tags',
+      'ticket_files',
+    ]);
     assert.doesNotMatch(text, /argon2|\\\\x[0-9a-f]{32}|whsec_|sealed|digest"/);
     const secrets = await world.opened.db.rows<{ secret: string }>(
       `select secret_sealed as secret from webhooks
