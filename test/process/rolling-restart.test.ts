@@ -2,15 +2,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NET_SKIP } from '../drivers/compute/qemu/support/net-world.ts';
 import { byLevel, FULL_ONLY } from '../support/runs.ts';
+import { startProcesses } from './process-world.ts';
 import type { RollingResult } from './rolling-run.ts';
 
 const RESTARTS = byLevel({ sample: 0, full: 2, soak: 20 });
 const UPGRADES = byLevel({ sample: 0, full: 1, soak: 5 });
 const REQUESTS_MIN = 100;
+const REPLACED_WITHIN_MS = 60_000;
 const SKIP = { skip: FULL_ONLY.skip || NET_SKIP };
 const SCRIPT = fileURLToPath(new URL('./rolling-run.ts', import.meta.url));
 
@@ -25,6 +28,32 @@ it('no request fails and no event is lost while processes restart', SKIP, async 
   assert.deepEqual(failures, [], stderr);
   assert.ok(requests > RESTARTS * REQUESTS_MIN, `${requests} requests`);
   assert.equal(stderr.match(/all processes restarted/g)?.length, RESTARTS, stderr);
+});
+
+it('a process that dies during a restart is replaced once', FULL_ONLY, async () => {
+  const world = await startProcesses(2, {});
+  const restart = async (previous: readonly number[]) => {
+    process.kill(world.serving.pid, 'SIGHUP');
+    const deadline = performance.now() + REPLACED_WITHIN_MS;
+    for (;;) {
+      const now = world.children();
+      if (now.length === 2 && !now.some((pid) => previous.includes(pid))) return now;
+      assert.ok(performance.now() < deadline, `${previous} and ${now}`);
+      await sleep(50);
+    }
+  };
+  try {
+    const first = world.children();
+    process.kill(world.serving.pid, 'SIGHUP');
+    process.kill(first.at(-1) ?? assert.fail(), 'SIGKILL');
+    // It waits for the end of the one under way, and says how many processes there are.
+    await restart(await restart(first));
+  } finally {
+    await world.close();
+  }
+  const { stderr } = await world.serving.ended;
+  const counts = [...stderr.matchAll(/restarting (\d+) processes/g)].map(([, count]) => count);
+  assert.ok(counts.length >= 2 && counts.slice(1).every((count) => count === '2'), stderr);
 });
 
 it('no request fails during upgrades, and the previous version works on the newer schema', SKIP, async () => {
