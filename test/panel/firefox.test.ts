@@ -18,7 +18,7 @@ const FAULTS = `JSON.stringify([
     .map((it) => 'not loaded: ' + it.src),
   ...[...document.images].filter((it) => it.alt === '').map((it) => 'no alternative text: ' + it.src),
   ...[...document.forms]
-    .filter((it) => it.querySelector('button:not([type=button])') === null)
+    .filter((it) => ![...it.elements].some((field) => field.matches('button:not([type=button])')))
     .map((it) => 'no button: ' + it.outerHTML.slice(0, 200)),
 ].filter((fault) => fault !== ''))`;
 
