@@ -174,8 +174,8 @@ export const SETTINGS = {
   SKERRY_COMPUTE: choice(
     ['simulator', 'qemu', 'hosts'],
     'simulator',
-    'what runs the servers. simulator: nothing real (sandbox only); qemu: this host, as root, and those that ' +
-      'joined; hosts: only those that joined',
+    'what runs the servers. simulator: nothing real (sandbox only); qemu: this host, as root, and ' +
+      'hosts that joined; hosts: only those that joined',
   ),
   SKERRY_QEMU_DIR: text(
     null,

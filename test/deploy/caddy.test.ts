@@ -91,7 +91,7 @@ describe('Caddy in front of two services', { skip: skipCaddy }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('passes the address of the client, whatever the client claims', async () => {
+  it('passes the address of the client, and not an address that the client claims', async () => {
     const attempt = async (from: string, claimed: string) => {
       const headers = { ...BETA, authorization: 'Bearer wrong', 'x-forwarded-for': claimed };
       return (await caddy.fetch('/v1/servers', { headers, from })).status;

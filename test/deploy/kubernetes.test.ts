@@ -130,7 +130,7 @@ describe('the Kubernetes manifests', () => {
     const { data } = find('ConfigMap', 'skerry-settings');
     const key = Buffer.alloc(32).toString('base64');
     const secrets = find('Secret', 'skerry-secrets').stringData['.env'];
-    // The example is no key, so that nobody keeps it.
+    // The example is no key, so that no one keeps it.
     assert.throws(() => loadConfig(data, secrets), /^ConfigError: SKERRY_SECRET_KEY: /);
     const config = loadConfig(data, secrets.replace('k1:example', `k1:${key}`));
     requireLiveSafety(config);
