@@ -15,7 +15,7 @@ import { digest } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { isUnavailable, sqlState } from '../store/db.ts';
+import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../store/db.ts';
 import { findStoredResponse, KEY_TAKEN, type ResponseRow, storeResponse } from '../store/idempotency.ts';
 import type { CustomerActor, SaveResponse, Service } from './context.ts';
 import {
@@ -26,8 +26,6 @@ import {
   retentionCutoff,
 } from './sessions/stored-response.ts';
 
-/** SQLSTATE of a lock timeout. */
-const LOCK_NOT_AVAILABLE = '55P03';
 /** To find out whether a change was made whose commit was not confirmed. */
 const CHECK_AGAIN_MS = 1_000;
 /** The database's own limit for one lock ends the wait first. */

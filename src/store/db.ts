@@ -29,6 +29,8 @@ export interface OpenDatabase extends Database {
 
 const TYPES = createColumnTypes();
 
+/** SQLSTATE of a lock timeout. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 /** SQLSTATEs after which the whole transaction runs again: serialization failure and deadlock. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
@@ -241,7 +243,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** A canceled statement, a lock timeout, a database that is read-only. */
-const UNAVAILABLE_STATES = new Set(['57014', '55P03', '25006']);
+const UNAVAILABLE_STATES = new Set(['57014', LOCK_NOT_AVAILABLE, '25006']);
 
 /** Errors of the pg client that carry no code. */
 const UNAVAILABLE_MESSAGE = new RegExp(

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { MigrationProvider } from 'kysely/migration';
-import { type OpenDatabase, sqlState } from './db.ts';
+import { LOCK_NOT_AVAILABLE, type OpenDatabase, sqlState } from './db.ts';
 
 interface MigrationFile {
   readonly name: string;
@@ -22,7 +22,6 @@ export class MigrationError extends Error {}
 
 /** Holding up a running service is worse than trying again. */
 const LOCK_TIMEOUT_MS = 3_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface MigrateOptions {
   readonly folder?: URL;

@@ -10,7 +10,7 @@ import {
   tryLockCalendar,
 } from '../../store/billing/calendar.ts';
 import { setBillAt } from '../../store/billing/cycles.ts';
-import { isUnavailable } from '../../store/db.ts';
+import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
@@ -20,13 +20,15 @@ import { processSuspended } from './suspended.ts';
 
 /** Servers of one transaction: their locks and that of the balance are held for some 50 ms. */
 const BATCH_SIZE = 32;
+/** A batch does not keep the locks that it has while it waits for another. */
+const BATCH_LOCK_TIMEOUT = '1s';
 /** The retry delay for a server that cannot be billed because its data is faulty. */
 const RETRY_DELAY_MS = HOUR_MS;
 
 /**
  * Bills the customer's first due servers, at most `limit`, in one transaction. If it fails, bills each in a
  * transaction of its own: a server that fails is logged and postponed, so that it does not block the others.
- * Returns how many were due, or `elsewhere` while another process bills the customer.
+ * Returns how many were billed, or `elsewhere` while another process bills the customer.
  */
 export async function billDueServers(
   service: Service,
@@ -36,17 +38,26 @@ export async function billDueServers(
   let ids: readonly string[] = [];
   try {
     return await service.db.transaction(async (tx) => {
-      if (!(await tryLockCalendar(tx, customerId))) return 'elsewhere';
+      ids = [];
+      const wait = limit > 1 ? BATCH_LOCK_TIMEOUT : undefined;
+      if (!(await tryLockCalendar(tx, customerId, wait))) return 'elsewhere';
       const now = service.clock.now();
       const servers = await lockDueServers(tx, customerId, { now, limit: Math.min(limit, BATCH_SIZE) });
       ids = servers.map(({ id }) => id);
-      await billServers(tx, service, servers, now);
-      return servers.length;
+      return await billServers(tx, service, servers, now);
     });
   } catch (error) {
+    if (limit > 1 && sqlState(error) === LOCK_NOT_AVAILABLE)
+      return await billDueServers(service, customerId, 1);
     const [first] = ids;
     if (first === undefined || isUnavailable(error)) throw error;
-    if (ids.length > 1) return await billOneByOne(service, customerId, ids.length);
+    if (ids.length > 1) {
+      service.log.warn(
+        { err: error, servers: ids.length },
+        'billing servers together failed; one by one now',
+      );
+      return await billOneByOne(service, customerId, ids.length);
+    }
     service.log.error(
       { err: error, server: formatId('server', first) },
       'billing the server failed; postponed',
@@ -69,27 +80,32 @@ async function billOneByOne(
   return limit;
 }
 
-/** In billing order: the balance may cover only some. Checks before the end of a cycle share their reads. */
+/**
+ * In billing order: the balance may cover only some. Checks before the end of a cycle share their reads.
+ * Returns how many were billed: after a server that missed a cycle, the order is another.
+ */
 async function billServers(
   tx: Sql,
   service: Service,
   servers: readonly BillingServerRow[],
   now: Date,
-): Promise<void> {
+): Promise<number> {
   const upcoming: BillingServerRow[] = [];
-  for (const server of servers) {
+  for (const [index, server] of servers.entries()) {
     if (server.status === 'suspended') {
       await processSuspended(tx, service, server, now);
     } else if (server.status === 'destroying' || server.first_run_at === null) {
       // A server that has never run owes nothing. Its first run starts its calendar.
       await setBillAt(tx, server.id, null);
     } else if (server.paid_until <= now) {
-      await endCycle(tx, service, server, now);
+      const end = await endCycle(tx, service, server, now);
+      if (end !== null && end <= now) return index + 1;
     } else {
       upcoming.push(server);
     }
   }
   await checkUpcomingRenewals(tx, service, upcoming, now);
+  return servers.length;
 }
 
 /** Before the end of the cycle: warns if the balance cannot cover the renewal, or if renewal is off. */

@@ -19,25 +19,28 @@ const CHAIN_WAIT_MAX_MS = 24 * HOUR_MS;
 const WAIT_STEP_MIN_MS = 15 * SECOND_MS;
 const WAIT_STEP_MAX_MS = 15 * MINUTE_MS;
 
+/** Returns the new end if it was renewed, else null. */
 export async function endCycle(
   tx: Sql,
   service: Service,
   server: BillingServerRow,
   now: Date,
-): Promise<void> {
+): Promise<Date | null> {
   const price = priceWithAnnouncement(server, server.announced_cents_month);
   if (server.auto_renew && ((await lockBalance(tx, server.customer_id)) ?? 0n) >= price.cycleCents) {
     // Counts from the end of the last cycle, not from now: after downtime, missed cycles renew one by one.
-    await chargeCycle(tx, server, { from: server.paid_until, anchorDay: server.anchor_day, price }, now);
+    const { paid_until: from, anchor_day: anchorDay } = server;
+    const end = await chargeCycle(tx, server, { from, anchorDay, price }, now);
     await recordSystemAudit(tx, server, 'server.renew', now);
-    return;
+    return end;
   }
   if ((await hasOperation(tx, server.id)) || (await hasPendingPayment(tx, service, server, now))) {
     await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
-    return;
+    return null;
   }
   await suspendServer(tx, service, server, server.auto_renew ? 'balance' : 'not_renewed', now);
   await recordSystemAudit(tx, server, 'server.suspend', now);
+  return null;
 }
 
 /**

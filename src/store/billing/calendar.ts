@@ -95,12 +95,14 @@ export async function listDueCustomers(
 
 /**
  * Locks the customer's calendar until `tx` ends, so that servers due at the same time are processed in order.
- * Returns false when another transaction holds it.
+ * Returns false when another transaction holds it. With `lockTimeout`, the transaction's later statements wait
+ * no longer for a lock.
  */
-export async function tryLockCalendar(tx: Sql, customerId: string): Promise<boolean> {
+export async function tryLockCalendar(tx: Sql, customerId: string, lockTimeout?: string): Promise<boolean> {
   const row = await tx.row<{ locked: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended('calendar:' || $1::text, 0)) as locked`,
-    [customerId],
+    `select pg_try_advisory_xact_lock(hashtextextended('calendar:' || $1::text, 0)) as locked,
+            case when $2::text is not null then set_config('lock_timeout', $2, true) end`,
+    [customerId, lockTimeout ?? null],
   );
   return row?.locked ?? false;
 }
@@ -113,7 +115,7 @@ export async function lockDueServers(
 ): Promise<BillingServerRow[]> {
   return await tx.rows<BillingServerRow>(
     `select ${BILLING_COLUMNS} from ${SERVER_FROM}
-      where s.customer_id = $1 and s.bill_at <= $2 order by ${BILLING_ORDER} limit $3 for update of s`,
+      where s.customer_id = $1 and s.bill_at <= $2 order by ${BILLING_ORDER} limit $3 for no key update of s`,
     [customerId, now, limit],
   );
 }

@@ -1,6 +1,7 @@
 -- Compatible: rows are deleted with their server as before.
--- The check of the foreign key took half the time of storing an hour. Whoever stores hours holds locks on
+-- The check of the foreign key took half the time of storing an hour. The statement that stores hours locks
 -- their servers, so none appears after its server is gone.
+lock table servers, metrics in access exclusive mode;
 alter table metrics drop constraint metrics_server_id_fkey;
 create function delete_metrics() returns trigger language plpgsql as $$
 begin

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sweepCalendar } from '../../../src/domain/billing/sweep.ts';
 import { rebootServer } from '../../../src/domain/servers/operations/power.ts';
 import { patchServer } from '../../../src/domain/servers/update.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
+import { DAY_MS } from '../../../src/kernel/time.ts';
 import { at, CalendarWorld, day } from './calendar-world.ts';
 
 let world: CalendarWorld;
@@ -93,6 +95,74 @@ test('servers due at the same time renew by cycle end, then age, while the balan
     'suspended balance',
   ]);
   assert.equal(await world.balance(actor), 100n);
+});
+
+test('after missed cycles, servers renew by the end of each cycle, one cycle after the other', async () => {
+  const actor = await world.customer(500n + 1_125n + 1_625n);
+  const monthly = await world.running(actor);
+  const quarterly = await world.running(actor, { billingMonths: 3 });
+  const { paid_until: end } = await world.server(quarterly);
+  // Two more months of the first server are due before the second one, and one after it.
+  world.jumpTo(new Date(end.getTime() + 15 * DAY_MS));
+  await world.runDueWork();
+  assert.equal((await world.charges(monthly)).length, 4);
+  assert.equal(await world.status(monthly), 'running');
+  assert.deepEqual(await world.charges(quarterly), [1_125]);
+  assert.equal(await world.status(quarterly), 'suspended balance');
+  assert.equal(await world.balance(actor), 125n);
+});
+
+test('a batch of servers in every state does what each of them needs', async () => {
+  const actor = await world.customer(40_000n);
+  const renews = await Promise.all(Array.from({ length: 34 }, () => world.running(actor)));
+  const [ends, upcoming, suspended] = [
+    await world.running(actor),
+    await world.running(actor),
+    await world.running(actor),
+  ];
+  const { paid_until: end } = await world.server(ends);
+  const { db } = world.world;
+  await db.run('update servers set auto_renew = false where id = any($1)', [[ends, suspended]]);
+  await db.run('update servers set paid_until = $2, bill_at = $2 where id = any($1)', [
+    [...renews, ends],
+    end,
+  ]);
+  await db.run('update servers set paid_until = $2, bill_at = $3 where id = $1', [
+    upcoming,
+    new Date(end.getTime() + DAY_MS),
+    end,
+  ]);
+  await db.run('update servers set paid_until = $2, bill_at = $2 where id = $1', [
+    suspended,
+    new Date(end.getTime() - DAY_MS),
+  ]);
+  world.jumpTo(end);
+  await world.runDueWork();
+  for (const id of renews) assert.deepEqual(await world.charges(id), [500, 500]);
+  assert.equal(await world.status(ends), 'suspended not_renewed');
+  assert.equal(await world.status(suspended), 'suspended not_renewed');
+  assert.deepEqual(await world.charges(upcoming), [500]);
+  const due = await db.row<{ at: Date }>('select bill_at as at from servers where id = $1', [upcoming]);
+  assert.deepEqual(due?.at, new Date(end.getTime() + DAY_MS));
+  assert.equal(await world.balance(actor), 40_000n - (37n + 34n) * 500n);
+});
+
+test('a server that is in use delays no other for long', async () => {
+  const actor = await world.customer(5_000n);
+  const servers = [await world.running(actor), await world.running(actor)];
+  const { paid_until: end } = await world.server(servers[1] ?? '');
+  world.jumpTo(end);
+  const { db } = world.world;
+  const sweep = await db.transaction(async (tx) => {
+    await tx.row('select from servers where id = $1 for update', [servers[1] ?? '']);
+    const started = sweepCalendar(world.service);
+    while ((await world.charges(servers[0] ?? '')).length < 2) await pause(50);
+    assert.deepEqual(await world.charges(servers[1] ?? ''), [500]);
+    return { ended: started };
+  });
+  await sweep.ended;
+  await world.runDueWork();
+  assert.deepEqual(await world.charges(servers[1] ?? ''), [500, 500]);
 });
 
 const PLAN_S2 = {
