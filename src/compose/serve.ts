@@ -17,7 +17,7 @@ import type { WebhookSender } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { Readiness } from '../store/connections/readiness.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
-import { registerProcess, removeProcess } from '../store/service/processes.ts';
+import { registerProcess, removeOwnProcess } from '../store/service/processes.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
 import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
@@ -134,7 +134,7 @@ export async function startService(
     await runnerStopped;
     clearTimeout(drainTimer);
     // Without a database, the others remove the record and release what is left.
-    await removeProcess(opened.db).catch(() => undefined);
+    await removeOwnProcess(opened.db).catch(() => undefined);
     await opened.close();
   };
   try {

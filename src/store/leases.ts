@@ -5,6 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Sql } from '../kernel/sql.ts';
 
+/** How long a lease lasts on the database's clock, and how often a process extends those of its work. */
+export const LEASE_S = 10;
+export const HEARTBEAT_MS = 1_000;
+/** A process that lives has extended its leases more recently. */
+export const MISSED_HEARTBEATS_S = 2.5;
+
 /** The tables of work that any process claims when it is due. */
 export type WorkTable = 'operations' | 'tasks' | 'mails';
 
@@ -46,14 +52,15 @@ export async function releaseLease(tx: Sql, table: WorkTable, leaseId: string): 
   await tx.run(`update ${table} set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
-/** Releases the leases of a process that has ended. Returns how many. */
-export async function releaseLeasesOf(tx: Sql, owner: LeaseRange): Promise<number> {
+/** Releases the leases of a process that it no longer extends. Returns how many. */
+export async function releaseMissedLeases(tx: Sql, owner: LeaseRange): Promise<number> {
   let released = 0;
   for (const table of LEASED_TABLES) {
     released += await tx.run(
       `update ${table} set lease_id = null, leased_until = null
-        where lease_id between $first_lease::uuid and $last_lease::uuid`,
-      { ...owner },
+        where lease_id between $first_lease::uuid and $last_lease::uuid
+          and leased_until < clock_timestamp() + make_interval(secs => $leftS)`,
+      { ...owner, leftS: LEASE_S - MISSED_HEARTBEATS_S },
     );
   }
   return released;

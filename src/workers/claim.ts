@@ -7,13 +7,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { extendLease, newLeaseId, releaseLease, type WorkTable } from '../store/leases.ts';
+import {
+  extendLease,
+  HEARTBEAT_MS,
+  LEASE_S,
+  newLeaseId,
+  releaseLease,
+  type WorkTable,
+} from '../store/leases.ts';
 import { claimMails, type MailRow } from '../store/mails.ts';
 import { claimOperations, type OperationRow } from '../store/servers/operations.ts';
 import { claimTasks, type TaskRow } from '../store/tasks.ts';
 
-const LEASE_S = 10;
-const HEARTBEAT_MS = 3_000;
 /** Limit of concurrent batches, and how soon another one starts next to slow ones. */
 const CONCURRENT_BATCHES_MAX = 4;
 const START_ANOTHER_AFTER_MS = 250;

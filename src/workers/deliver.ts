@@ -18,7 +18,7 @@ import {
 } from '../domain/webhooks/record.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
-import { newLeaseId } from '../store/leases.ts';
+import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../store/leases.ts';
 import {
   claimQueues,
   extendQueues,
@@ -33,8 +33,6 @@ import { GroupCommit } from './group-commit.ts';
 import type { Job } from './job.ts';
 import { Signal } from './signal.ts';
 
-const LEASE_S = 15;
-const HEARTBEAT_MS = 4_000;
 /** How long results wait to be written together. With few batches there is nothing to wait for. */
 const WRITE_DELAY_MS = 5;
 const FEW_BATCHES = 8;

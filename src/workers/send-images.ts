@@ -19,11 +19,9 @@ import {
   recordFileProgress,
   releaseBackendFile,
 } from '../store/inventory/backend-files.ts';
-import { newLeaseId } from '../store/leases.ts';
+import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../store/leases.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 
-const LEASE_S = 10;
-const HEARTBEAT_MS = SECOND_MS;
 const PLAN_EVERY_MS = 5 * SECOND_MS;
 const CLAIM_EVERY_MS = SECOND_MS;
 /** Transfers at once, to one host and from one process. */

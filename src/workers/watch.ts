@@ -10,9 +10,10 @@ import type { Service } from '../domain/context.ts';
 import { BACKOFF, type Backoff, backoffMs } from '../kernel/backoff.ts';
 import { LeaseLost } from '../kernel/fail.ts';
 import { summarizeError } from '../kernel/logger.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import type { CoinCode } from '../spec/coins.ts';
-import { newLeaseId } from '../store/leases.ts';
+import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../store/leases.ts';
 import {
   claimCoins,
   countLeasedElsewhere,
@@ -36,7 +37,7 @@ export interface WatchOptions {
 }
 
 const DEFAULTS: Required<WatchOptions> = {
-  leaseMs: 10_000,
+  leaseMs: LEASE_S * SECOND_MS,
   driverTimeoutMs: 20_000,
   runWaitMaxMs: 500,
   retry: BACKOFF.coin,
@@ -120,9 +121,12 @@ class ChainWatcher {
   async #readCoin(coin: LeasedCoin): Promise<void> {
     const { db, log } = this.#service;
     const { leaseMs } = this.#limits;
-    const heartbeat = setInterval(() => {
-      extendCoinLease(db, coin.leaseId, leaseMs).catch(() => undefined);
-    }, leaseMs / 3).unref();
+    const heartbeat = setInterval(
+      () => {
+        extendCoinLease(db, coin.leaseId, leaseMs).catch(() => undefined);
+      },
+      Math.min(leaseMs / 3, HEARTBEAT_MS),
+    ).unref();
     try {
       // Not `+= await`: that would add to the count from before the wait and lose another coin's changes.
       const changed = await this.#readChanges(coin);

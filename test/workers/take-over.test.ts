@@ -3,8 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { newLeaseId } from '../../src/store/leases.ts';
-import { listEndedProcesses, registerProcess, removeProcess } from '../../src/store/service/processes.ts';
+import { LEASE_S, newLeaseId } from '../../src/store/leases.ts';
+import {
+  listEndedProcesses,
+  registerProcess,
+  removeEndedProcess,
+  removeOwnProcess,
+} from '../../src/store/service/processes.ts';
 import type { Job } from '../../src/workers/job.ts';
 import { takeOverJob } from '../../src/workers/take-over.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -15,6 +20,8 @@ const OTHER = {
   lease: '0a0a0a0a-0a0a-0a0a-7777-777777777777',
   last: '0a0a0a0a-0a0a-0a0a-ffff-ffffffffffff',
 };
+
+const OTHER_RANGE = { first_lease: OTHER.first, last_lease: OTHER.last };
 
 describe('leases of a process that died', { timeout: 60_000 }, () => {
   let world: TestService;
@@ -46,13 +53,13 @@ describe('leases of a process that died', { timeout: 60_000 }, () => {
     ]);
   }
 
-  /** Adds a task that is leased for an hour; returns its subject. */
-  async function leaseTask(leaseId: string): Promise<string> {
+  /** Adds a task with a lease that lasts for so long; returns its subject. */
+  async function leaseTask(leaseId: string, leftS: number): Promise<string> {
     const subject = randomUUID();
     await world.db.run(
       `insert into tasks (kind, subject, due_at, lease_id, leased_until)
-       values ('test', $1, now(), $2, clock_timestamp() + interval '1 hour')`,
-      [subject, leaseId],
+       values ('test', $1, now(), $2, clock_timestamp() + make_interval(secs => $3))`,
+      [subject, leaseId, leftS],
     );
     return subject;
   }
@@ -67,7 +74,7 @@ describe('leases of a process that died', { timeout: 60_000 }, () => {
 
   it('are released soon after its session ended, and no others are', async () => {
     await registerOther(other);
-    const [theirs, ours] = [await leaseTask(OTHER.lease), await leaseTask(newLeaseId())];
+    const [theirs, ours] = [await leaseTask(OTHER.lease, LEASE_S), await leaseTask(newLeaseId(), LEASE_S)];
     await job.run();
     assert.deepEqual(await listEndedProcesses(world.db), []);
     const { rows } = await other.query('select pg_backend_pid() as pid');
@@ -80,16 +87,29 @@ describe('leases of a process that died', { timeout: 60_000 }, () => {
     assert.deepEqual(await processes(), []);
   });
 
-  it('stay with a process that only lost its connection', async () => {
+  it('stay with a process that lost its session and still extends them', async () => {
     await registerOther(other);
-    const task = await leaseTask(OTHER.lease);
+    const task = await leaseTask(OTHER.lease, 3_600);
+    await other.end();
+    // Long enough that a lease which is not extended would be released.
+    while ((await processes()).length > 0) {
+      await job.run();
+      await pause(100);
+    }
+    assert.equal(await leaseOf(task), OTHER.lease);
+  });
+
+  it('stay with a process that reconnects soon', async () => {
+    await registerOther(other);
+    const task = await leaseTask(OTHER.lease, 1);
     await other.end();
     while ((await listEndedProcesses(world.db)).length === 0) await pause(20);
     await job.run();
     assert.equal(await leaseOf(task), OTHER.lease);
     const again = await connect();
     await registerOther(again);
-    assert.deepEqual(await listEndedProcesses(world.db), []);
+    assert.equal(await removeEndedProcess(world.db, OTHER_RANGE), false);
+    assert.equal(await leaseOf(task), OTHER.lease);
     await again.end();
     await world.db.run('delete from processes');
   });
@@ -99,7 +119,7 @@ describe('leases of a process that died', { timeout: 60_000 }, () => {
     await registerProcess(session);
     await registerProcess(session);
     assert.equal((await processes()).length, 1);
-    await removeProcess(world.db);
+    await removeOwnProcess(world.db);
     assert.deepEqual(await processes(), []);
     await other.end();
   });

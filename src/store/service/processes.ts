@@ -20,20 +20,28 @@ export async function registerProcess(session: Sql): Promise<void> {
   );
 }
 
+/** SQL for: no session holds the lock of the process `p`. */
+const HAS_ENDED_SQL = `not exists (
+  select from pg_locks l
+   where l.locktype = 'advisory' and l.granted and l.objsubid = 2 and l.classid = ${LOCK_CLASS}
+     and l.database = (select oid from pg_database where datname = current_database())
+     and l.objid = hashtext(p.first_lease::text)::oid)`;
+
 /** Lists recorded processes whose session has ended. */
 export async function listEndedProcesses(tx: Sql): Promise<LeaseRange[]> {
   return await tx.rows<LeaseRange>(
-    `select first_lease, last_lease from processes p
-      where not exists (
-        select from pg_locks l
-         where l.locktype = 'advisory' and l.granted and l.objsubid = 2 and l.classid = $1::int::oid
-           and l.database = (select oid from pg_database where datname = current_database())
-           and l.objid = hashtext(p.first_lease::text)::oid)
+    `select first_lease, last_lease from processes p where ${HAS_ENDED_SQL}
       order by started_at limit ${ENDED_MAX}`,
-    [LOCK_CLASS],
   );
 }
 
-export async function removeProcess(tx: Sql, process: LeaseRange = OWN_LEASES): Promise<void> {
-  await tx.run('delete from processes where first_lease = $1', [process.first_lease]);
+/** Returns false, and does nothing, if the process has a session after all. */
+export async function removeEndedProcess(tx: Sql, process: LeaseRange): Promise<boolean> {
+  const statement = `delete from processes p where first_lease = $1 and ${HAS_ENDED_SQL}`;
+  return (await tx.run(statement, [process.first_lease])) === 1;
+}
+
+/** Removes the record of this process. */
+export async function removeOwnProcess(tx: Sql): Promise<void> {
+  await tx.run('delete from processes where first_lease = $1', [OWN_LEASES.first_lease]);
 }
