@@ -75,7 +75,9 @@ export async function openService(
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
   const onError = (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error });
-  const db = await openMigratedDatabase(config, connection, { ...migration, onError });
+  const onMove = (host: number, of: number) =>
+    log.warn({ host, of }, 'another host of the database accepts writes');
+  const db = await openMigratedDatabase(config, connection, { ...migration, onError, onMove });
   const simulationDb =
     config.SKERRY_MODE === 'live'
       ? null

@@ -1,5 +1,6 @@
 /** A connection that listens for notifications, and is replaced when it is lost. */
 import pg from 'pg';
+import type { Connector } from './connector.ts';
 import { destroyConnection } from './socket.ts';
 
 const RECONNECT_DELAY_MS = 1_000;
@@ -9,7 +10,7 @@ const RECONNECT_DELAY_MS = 1_000;
  * fast.
  */
 export async function listenWithReconnect(
-  connect: () => pg.Client,
+  connector: Connector,
   channel: string,
   onNotification: () => void,
   onError: ((error: Error) => void) | undefined,
@@ -23,18 +24,22 @@ export async function listenWithReconnect(
     clearTimeout(timer);
     if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
   };
-  async function start(): Promise<void> {
-    const next = connect();
+  function prepare(next: pg.Client): void {
     client = next;
     next.on('error', (error) => {
       onError?.(error);
       // The client is unusable, even if the server keeps the connection open.
       destroyConnection(next);
     });
-    next.on('end', scheduleReconnect);
+    next.on('end', () => {
+      if (client === next) scheduleReconnect();
+    });
     next.on('notification', onNotification);
+  }
+  async function start(): Promise<void> {
+    const next = await connector.open({}, prepare);
     try {
-      await next.connect();
+      if (stopped) throw new Error('Connection terminated while it was opened');
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       // A notification may have been missed while disconnected.
       onNotification();
