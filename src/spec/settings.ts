@@ -74,6 +74,12 @@ export const SETTINGS = {
   SKERRY_DB_DIRECT_URL: secret(
     'the PostgreSQL server behind the pooler, postgres://…, for notifications and migrations',
   ),
+  SKERRY_DB_REPLICA_URL: secret('a streaming replica, postgres://…, that answers lists and the console'),
+  SKERRY_DB_REPLICA_LAG_MS: whole(
+    '5000',
+    [500, 60000],
+    'how old the answers of the replica may be, in milliseconds; beyond it the primary answers',
+  ),
   SKERRY_WORKER_POLL_MS: whole('500', [50, 60000], 'milliseconds between polls of a worker for due work'),
   SKERRY_RATE_CAPACITY: number('10', [1, 1e6], 'REST: burst of requests per token'),
   SKERRY_RATE_REFILL_PER_S: number('1', [0.001, 1e6], 'REST: requests per second per token'),

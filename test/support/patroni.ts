@@ -10,6 +10,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { childOptions, databaseUser } from '../../src/store/embedded/child.ts';
 import { freePort } from './free-port.ts';
 import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
@@ -41,7 +42,7 @@ export interface Cluster {
   readonly url: string;
   /** Returns the node that Patroni calls primary, or null. */
   primary(): Promise<PgNode | null>;
-  /** Waits until the primary has a synchronous standby. */
+  /** Waits until the primary has a synchronous standby, and every other node follows it. */
   untilHealthy(): Promise<PgNode>;
   /** Kills PostgreSQL and Patroni of a node at once. */
   kill(node: PgNode): Promise<void>;
@@ -98,9 +99,9 @@ export async function startCluster(count: number): Promise<Cluster> {
     untilHealthy: async () => {
       for (const deadline = Date.now() + START_TIMEOUT_MS; ; await pause(POLL_MS)) {
         const found = await cluster.primary();
-        const others = nodes.filter((node) => node !== found);
-        const states = await Promise.all(others.map((node) => rest(node, 'GET', '/sync')));
-        if (found && states.includes(200)) return found;
+        const standbys = nodes.filter((node) => node !== found && running.has(node.name));
+        const states = await Promise.all(standbys.map((node) => rest(node, 'GET', '/sync')));
+        if (found && states.includes(200) && (await countStreaming(found)) === standbys.length) return found;
         assert.ok(Date.now() < deadline, `the cluster is not healthy; see ${folder}`);
       }
     },
@@ -143,6 +144,20 @@ function killServer(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // It has exited.
+  }
+}
+
+async function countStreaming({ port }: PgNode): Promise<number> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const sql = `select 1 from pg_stat_replication where state = 'streaming'`;
+    return (await client.query(sql)).rowCount ?? 0;
+  } catch {
+    return -1;
+  } finally {
+    await client.end().catch(() => undefined);
   }
 }
 
@@ -222,7 +237,7 @@ async function rest({ restPort }: PgNode, method: string, path: string, body?: o
   }
 }
 
-function findBinaries(): string | null {
+export function findBinaries(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
   return (

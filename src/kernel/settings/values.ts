@@ -70,6 +70,10 @@ function databaseUrlProblem(text: string): string | undefined {
 const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefined>> = {
   DATABASE_URL: databaseUrlProblem,
   SKERRY_DB_DIRECT_URL: databaseUrlProblem,
+  SKERRY_DB_REPLICA_URL: (text) =>
+    parseDatabaseUrl(text)?.isWritable === false
+      ? undefined
+      : 'must look like postgres://user:password@host:5432/database, with one host',
   SKERRY_HOST: (text) =>
     isIP(text) > 0 || /^[a-z0-9.-]{1,253}$/i.test(text)
       ? undefined
