@@ -21,6 +21,7 @@ import { benchDeliver } from './deliver.ts';
 import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
+import { benchFleetYear } from './fleet-year.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
@@ -39,6 +40,7 @@ import { benchRetain } from './retain.ts';
 import { runBenches } from './run.ts';
 import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
+import { benchSteady } from './steady.ts';
 import { benchUpload } from './upload.ts';
 import { benchWatchedEvm } from './watched-evm.ts';
 import { benchWatchedMonero } from './watched-monero.ts';
@@ -69,6 +71,7 @@ try {
     benchDeploy,
     benchRest,
     benchOverload,
+    benchSteady,
     benchUpload,
     benchHosts,
     benchLists,
@@ -79,6 +82,7 @@ try {
     benchRetain,
     benchRenew,
     benchCustomerYear,
+    benchFleetYear,
     benchDeliver,
     benchClaim,
     benchFanOutLatency,

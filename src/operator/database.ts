@@ -15,8 +15,8 @@ const SHOWN_EXAMPLES = 10;
 const STATEMENTS_SHOWN = 20;
 const STATEMENT_MAX_CHARS = 200;
 const NO_STATISTICS =
-  'the database has no statistics of statements; add pg_stat_statements to shared_preload_libraries, restart ' +
-  'PostgreSQL, and run: create extension pg_stat_statements';
+  'the database has no statistics of statements; add pg_stat_statements to shared_preload_libraries, ' +
+  'restart PostgreSQL, and run: create extension pg_stat_statements';
 
 type Finding = Omit<InvariantResult, 'invariant'> & {
   readonly invariant: Pick<InvariantResult['invariant'], 'name' | 'description'>;

@@ -27,7 +27,11 @@ export interface OpenDatabase extends Database {
   /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
   withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
-  listen(channel: string, onNotification: () => void): Promise<void>;
+  listen(
+    channel: string,
+    onNotification: () => void,
+    onConnect?: (session: Sql) => Promise<void>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -123,6 +127,8 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   // Without a listener it would end the process. The borrower's next statement fails anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
+  const wrap = (client: pg.Client, ownLimitMs = limitMs) =>
+    createSql((text, values) => send(client, source.bind(text, values), ownLimitMs));
   return {
     ...createSql((text, values) => runOnPool(source, text, values)),
     pool,
@@ -131,11 +137,12 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     },
     open: (extra, prepare) => connector.open(extra, prepare),
     onMove: (listener) => connector.hosts.onMove(listener),
-    withClient: (client, ownLimitMs = limitMs) =>
-      createSql((text, values) => send(client, source.bind(text, values), ownLimitMs)),
+    withClient: wrap,
     transaction: (work) => withRetries(() => inTransaction(source, work)),
-    listen: async (channel, onNotification) => {
-      listeners.push(await listenWithReconnect(direct, channel, onNotification, onError));
+    listen: async (channel, onNotification, onConnect) => {
+      const prepare = (client: pg.Client) => onConnect?.(wrap(client));
+      const listener = { channel, onNotification, onConnect: prepare, onError };
+      listeners.push(await listenWithReconnect(direct, listener));
     },
     close: async () => {
       closing = true;

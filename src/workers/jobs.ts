@@ -27,6 +27,7 @@ import { sampleMinutesJob } from './sample-minutes.ts';
 import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { suspendLateJob } from './suspend-late.ts';
+import { takeOverJob } from './take-over.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
 import { watchJob } from './watch.ts';
@@ -46,6 +47,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     // After the chains were read: payments are known before a server is suspended.
     renewJob(service),
     suspendLateJob(service),
+    takeOverJob(service),
     operateJob(service),
     tasksJob(service),
     superviseMachinesJob(service),

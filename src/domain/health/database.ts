@@ -4,6 +4,7 @@ import { readDatabaseSettings } from '../../store/service/statements.ts';
 import type { Service } from '../context.ts';
 import { replicaFindings } from './replica.ts';
 
+/** Reads the settings of the connection that requests use, and of the server. */
 export async function databaseFindings(service: Pick<Service, 'db' | 'replica'>): Promise<HostFinding[]> {
   const found = await readDatabaseSettings(service.db);
   const finding = (level: HostFinding['level'], message: string) => ({ level, subject: 'database', message });

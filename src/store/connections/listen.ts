@@ -5,15 +5,21 @@ import { destroyConnection } from './socket.ts';
 
 const RECONNECT_DELAY_MS = 1_000;
 
+interface Listener {
+  readonly channel: string;
+  readonly onNotification: () => void;
+  /** Runs on each new connection. */
+  readonly onConnect: (client: pg.Client) => Promise<void> | undefined;
+  readonly onError: ((error: Error) => void) | undefined;
+}
+
 /**
  * Listens on one connection and reconnects after a second. Polling guarantees progress; this only makes it
  * fast.
  */
 export async function listenWithReconnect(
   connector: Connector,
-  channel: string,
-  onNotification: () => void,
-  onError: ((error: Error) => void) | undefined,
+  { channel, onNotification, onConnect, onError }: Listener,
 ): Promise<{ stop(): Promise<void> }> {
   let stopped = false;
   let client: pg.Client | undefined;
@@ -40,6 +46,7 @@ export async function listenWithReconnect(
     const next = await connector.open({}, prepare);
     try {
       if (stopped) throw new Error('Connection terminated while it was opened');
+      await onConnect(next);
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       // A notification may have been missed while disconnected.
       onNotification();
