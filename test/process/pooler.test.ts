@@ -124,7 +124,8 @@ describe('behind PgBouncer in transaction mode', {
       assert.ok(direct >= 2, `${direct} listeners`);
       const locks = await db.row<{ n: bigint }>(
         `select count(*) as n from pg_locks where locktype = 'advisory' and pid in
-           (select pid from pg_stat_activity where state = 'idle' and query not like 'listen %' and datname = current_database())`,
+           (select pid from pg_stat_activity
+             where state = 'idle' and query not like 'listen %' and datname = current_database())`,
       );
       assert.equal(locks?.n, 0n);
     } finally {
