@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
+import { freePort } from '../support/free-port.ts';
 import { NO_PAIR, type ReplicaPair, startReplicaPair } from '../support/replica-pair.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
@@ -26,11 +27,15 @@ describe('with a replica', SKIP, () => {
   let env: Record<string, string> = {};
   let primary: OpenDatabase;
   let token = '';
+  let consoleUrl = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'skerry-replica-'));
     await chmod(folder, 0o755);
     pair = await startReplicaPair(['shared_preload_libraries=pg_stat_statements']);
+    const consolePort = await freePort();
+    consoleUrl = `http://127.0.0.1:${consolePort}`;
     env = {
+      SKERRY_ADMIN_PORT: String(consolePort),
       ...RATES,
       DATABASE_URL: pair.primaryUrl,
       SKERRY_DB_REPLICA_URL: pair.replicaUrl,
@@ -54,9 +59,9 @@ describe('with a replica', SKIP, () => {
   });
 
   /** On a connection of its own, which the kernel gives to either process. */
-  async function call(method: string, path: string, body?: object) {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const sent = request(new URL(path, serving.url), { method, agent: false, headers });
+  async function call(method: string, path: string, body?: object, bearer = token, url = serving.url) {
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const sent = request(new URL(path, url), { method, agent: false, headers });
     const responded = once(sent, 'response');
     sent.end(body && JSON.stringify(body));
     const [response] = await responded;
@@ -77,6 +82,25 @@ describe('with a replica', SKIP, () => {
       await call('POST', '/v1/account/tokens', { name: `own-${n}`, scope: 'read' });
       assert.ok((await listNames()).includes(`own-${n}`), `own-${n}`);
       assert.ok((await listNames()).includes(`own-${n}`), `own-${n}, again`);
+    }
+    await pair.onReplica('select pg_wal_replay_resume()');
+  });
+
+  it('a member of staff sees each change at once, through any process', async () => {
+    await runSkerryd(['staff', 'invite', 'ann@example.org', '--name', 'Ann', '--role', 'owner'], env);
+    await primary.run(`update staff set joined_at = created_at, password_hash = 'x'`);
+    const made = await runSkerryd(['staff', 'tokens', 'create', 'ann@example.org', '--name', 'test'], env);
+    assert.equal(made.code, 0, made.stderr);
+    const bearer = made.stdout.trim();
+    await sleep(LAG_MS);
+    await pair.onReplica('select pg_wal_replay_pause()');
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    for (let n = 0; n < WRITES; n++) {
+      const body = { title: `Own ${n}`, text: 'A text.', until };
+      await call('POST', '/admin/v1/announcements', body, bearer, consoleUrl);
+      const shown = await call('GET', '/admin/v1/announcements', undefined, bearer, consoleUrl);
+      const titles = shown.data.map(({ title }: { title: string }) => title);
+      assert.ok(titles.includes(`Own ${n}`), `${titles} without ${n}`);
     }
     await pair.onReplica('select pg_wal_replay_resume()');
   });

@@ -88,8 +88,9 @@ export class Replica implements ReplicaReads {
 
   state(): ReplicaState {
     const lagMs = this.#freshAsOfMs === null ? null : performance.now() - this.#freshAsOfMs;
-    if (this.#isAway || lagMs === null) return { state: 'away', lagMs };
-    return { state: lagMs <= this.#maxLagMs ? 'current' : 'behind', lagMs };
+    if (this.#isAway) return { state: 'away', lagMs };
+    const isCurrent = lagMs !== null && lagMs <= this.#maxLagMs;
+    return { state: isCurrent ? 'current' : 'behind', lagMs };
   }
 
   async for(writer: Writer, now: Date): Promise<Database | null> {
