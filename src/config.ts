@@ -145,6 +145,7 @@ function validateCombinations(config: Config): void {
         'address, and SKERRY_ADMIN_BASE_URL to the URL of a proxy or an onion service',
     );
   }
+  validateDatabase(config);
   requirePortOfItsOwn(config, 'SKERRY_ADMIN_PORT', CUSTOMERS_PORTS);
   validateLmtp(config);
   if (config.SKERRY_MODE === 'live') {
@@ -166,6 +167,22 @@ function validateCombinations(config: Config): void {
     throw new ConfigError(
       'SKERRY_HOST: anyone can create money in a sandbox, so it listens on 127.0.0.1 or ::1 only; ' +
         'to allow others anyway, set SKERRY_SANDBOX_PUBLIC=true, and SKERRY_BASE_URL to the public URL',
+    );
+  }
+}
+
+function validateDatabase(config: Config): void {
+  if (!config.SKERRY_DB_POOLER) {
+    if (config.SKERRY_DB_DIRECT_URL === null) return;
+    throw new ConfigError('SKERRY_DB_DIRECT_URL: only used behind a pooler; set SKERRY_DB_POOLER=true');
+  }
+  if (config.DATABASE_URL === null) {
+    throw new ConfigError('DATABASE_URL: required with SKERRY_DB_POOLER; set it to the URL of the pooler');
+  }
+  if (config.SKERRY_DB_DIRECT_URL === null) {
+    throw new ConfigError(
+      'SKERRY_DB_DIRECT_URL: required with SKERRY_DB_POOLER, because a pooler in transaction mode passes ' +
+        'on no notifications; set it to the URL of the PostgreSQL server',
     );
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { consoleUrl } from './compose/admin.ts';
 import { createHostInviter } from './compose/backends.ts';
-import { acquireDatabase, type DatabaseHandle } from './compose/database.ts';
+import { acquireDatabase, type DatabaseHandle, withoutPooler } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/drivers.ts';
 import { createHostCommands } from './compose/host-command.ts';
@@ -74,7 +74,7 @@ function createOperatorResources(): OperatorResources {
     database: async () => {
       const { connection } = await database('join or create');
       // Migrations can take longer than the statement timeout.
-      const db = openDatabase(connection, { poolSize: COMMAND_POOL, statementTimeoutMs: 0 });
+      const db = openDatabase(withoutPooler(connection), { poolSize: COMMAND_POOL, statementTimeoutMs: 0 });
       closers.push(() => db.close());
       await requireSameMode(db, config().SKERRY_MODE);
       return db;

@@ -4,6 +4,7 @@ import { requireSameMode } from '../domain/database-identity.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import {
   type ConnectionSettings,
+  type DatabaseOptions,
   isUnavailable,
   type OpenDatabase,
   openDatabase,
@@ -30,7 +31,12 @@ export async function acquireDatabase(
   log: (line: string) => void,
 ): Promise<DatabaseHandle> {
   if (config.DATABASE_URL !== null) {
-    return { connection: { connectionString: config.DATABASE_URL }, stop: async () => undefined };
+    const directUrl = config.SKERRY_DB_DIRECT_URL;
+    const connection = {
+      connectionString: config.DATABASE_URL,
+      ...(directUrl === null ? {} : { directUrl }),
+    };
+    return { connection, stop: async () => undefined };
   }
   const dataDir = config.SKERRY_DATA_DIR;
   const running = mode === 'own' ? null : await findEmbedded({ dataDir });
@@ -57,9 +63,14 @@ export interface MigrationChoice {
 export async function openMigratedDatabase(
   config: Config,
   connection: ConnectionSettings,
-  options: MigrationChoice & { readonly onError: (error: Error) => void },
+  options: MigrationChoice & Pick<DatabaseOptions, 'onError' | 'onMove'>,
 ): Promise<OpenDatabase> {
-  const db = openDatabase(connection, { poolSize: config.SKERRY_DB_POOL, onError: options.onError });
+  const { onError, onMove } = options;
+  const db = openDatabase(connection, {
+    poolSize: config.SKERRY_DB_POOL,
+    ...(onError && { onError }),
+    ...(onMove && { onMove }),
+  });
   try {
     // Check the mode before any write: a sandbox must not even migrate a live database.
     await requireSameMode(db, config.SKERRY_MODE);
@@ -85,12 +96,17 @@ export async function openMigratedDatabase(
  * Runs without the statement timeout: building an index can take longer than any statement of the service.
  */
 async function migrateWithoutTimeout(connection: ConnectionSettings, options: MigrateOptions): Promise<void> {
-  const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
+  const db = openDatabase(withoutPooler(connection), { poolSize: 2, statementTimeoutMs: 0 });
   try {
     await migrate(db, options);
   } finally {
     await db.close();
   }
+}
+
+/** Returns the connection to the server itself: a pooler would keep the statement timeout of its sessions. */
+export function withoutPooler(connection: ConnectionSettings): ConnectionSettings {
+  return connection.directUrl === undefined ? connection : { connectionString: connection.directUrl };
 }
 
 /** Whether the database is unreachable, or rejects our user, password, or database name. */

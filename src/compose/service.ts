@@ -16,6 +16,7 @@ import { parseQuotas } from '../kernel/settings/lists.ts';
 import { parseSender } from '../kernel/settings/smtp-url.ts';
 import type { Fleet } from '../ports/backends.ts';
 import { openPipelined, type PipelinedReads } from '../store/connections/pipelined.ts';
+import { Replica } from '../store/connections/replica.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
@@ -74,17 +75,18 @@ export async function openService(
 ): Promise<OpenedService> {
   validateCoinKeys(config);
   const { log, unredacted: requestLog } = createLoggers(config.SKERRY_LOG_LEVEL);
-  const onError = (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error });
-  const db = await openMigratedDatabase(config, connection, { ...migration, onError });
+  const { onError, onMove } = databaseEvents(log);
+  const db = await openMigratedDatabase(config, connection, { ...migration, onError, onMove });
   const simulationDb =
     config.SKERRY_MODE === 'live'
       ? null
       : openDatabase(connection, { poolSize: SIMULATION_POOL_SIZE, onError });
   let reads: PipelinedReads | null = null;
+  const replica = await openReplica(config, db, onError);
   let closeCompute: () => void = () => undefined;
   const close = async () => {
     closeCompute();
-    await Promise.all([reads?.close(), simulationDb?.close()]);
+    await Promise.all([reads?.close(), simulationDb?.close(), replica?.close()]);
     await db.close();
   };
   try {
@@ -104,6 +106,7 @@ export async function openService(
     const service: Service = {
       db: seams.database(db),
       reads,
+      replica,
       clock,
       keys,
       log,
@@ -137,6 +140,28 @@ export async function openService(
     await close();
     throw error;
   }
+}
+
+function databaseEvents(log: Logger) {
+  return {
+    onError: (error: Error) => logFault(log, 'warn', 'database connection lost', { err: error }),
+    onMove: (host: number, of: number) =>
+      log.warn({ host, of }, 'another host of the database accepts writes'),
+  };
+}
+
+async function openReplica(
+  config: Config,
+  db: OpenDatabase,
+  onError: (error: Error) => void,
+): Promise<Replica | undefined> {
+  if (config.SKERRY_DB_REPLICA_URL === null) return undefined;
+  const connection = { connectionString: config.SKERRY_DB_REPLICA_URL };
+  const maxLagMs = config.SKERRY_DB_REPLICA_LAG_MS;
+  const replica = new Replica(db, connection, { poolSize: config.SKERRY_DB_POOL, maxLagMs, onError });
+  db.onMove(() => replica.forget());
+  await replica.start();
+  return replica;
 }
 
 function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }): Service['settings'] {

@@ -15,6 +15,7 @@ import type { Mailer } from '../ports/mail.ts';
 import type { Rates } from '../ports/rates.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { Scope } from '../spec/scopes.ts';
+import type { ReplicaReads } from '../store/connections/replica.ts';
 import type { ResponseRow } from '../store/idempotency.ts';
 import type { MarkFile } from '../store/service/mark-file.ts';
 import type { ActiveLimits } from './tokens/limits/active.ts';
@@ -23,6 +24,8 @@ export interface Service {
   readonly db: Database;
   /** For single rows on the hot path, orders included, and the server list. Everything else uses `db`. */
   readonly reads: Sql;
+  /** Absent: there is no replica. */
+  readonly replica?: ReplicaReads | undefined;
   readonly clock: Clock;
   readonly keys: KeyRing;
   readonly passwords: PasswordHasher;

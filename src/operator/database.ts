@@ -3,12 +3,20 @@ import type { Command } from 'commander';
 import { checkHeads } from '../domain/audit/heads.ts';
 import type { Service } from '../domain/context.ts';
 import { type InvariantResult, verify } from '../domain/verify/verify.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
 import { countUnlinked, readChainHead } from '../store/audit-chain.ts';
 import { migrate } from '../store/migrate.ts';
+import { listTopStatements, readDatabaseSettings } from '../store/service/statements.ts';
 import { type OperatorContext, ProblemsFound } from './context.ts';
 import type { Output } from './format/output.ts';
+import { parsePositiveInt } from './options.ts';
 
 const SHOWN_EXAMPLES = 10;
+const STATEMENTS_SHOWN = 20;
+const STATEMENT_MAX_CHARS = 200;
+const NO_STATISTICS =
+  'the database has no statistics of statements; add pg_stat_statements to shared_preload_libraries, ' +
+  'restart PostgreSQL, and run: create extension pg_stat_statements';
 
 type Finding = Omit<InvariantResult, 'invariant'> & {
   readonly invariant: Pick<InvariantResult['invariant'], 'name' | 'description'>;
@@ -74,6 +82,24 @@ export function addDatabase(program: Command, { resources, terminal }: OperatorC
       const holding = findings.filter(({ broken }) => broken === 0n).length;
       terminal.out(`${holding} of ${findings.length} invariants hold`);
       if (holding < findings.length) throw new ProblemsFound();
+    });
+  program
+    .command('database')
+    .description('Examine the database')
+    .command('statements')
+    .description('Show the statements that took the most time, from pg_stat_statements')
+    .option('--limit <count>', 'Maximum number of rows, default 20', parsePositiveInt, STATEMENTS_SHOWN)
+    .action(async ({ limit }: { readonly limit: number }) => {
+      const { service } = await resources.service();
+      if (!(await readDatabaseSettings(service.db)).has_statistics) throw new OperatorError(NO_STATISTICS);
+      const rows = (await listTopStatements(service.db, limit)).map((row) => [
+        `${(row.share * 100).toFixed(1)} %`,
+        String(row.calls),
+        row.mean_ms.toFixed(2),
+        String(row.rows),
+        row.text.slice(0, STATEMENT_MAX_CHARS),
+      ]);
+      terminal.table(['time', 'calls', 'mean ms', 'rows', 'statement'], rows);
     });
   program
     .command('config')

@@ -7,7 +7,10 @@ import { COIN_SETTINGS } from './settings/coins.ts';
 import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './settings/rows.ts';
 
 export const SETTINGS = {
-  DATABASE_URL: secret('PostgreSQL 15 or newer, postgres://…; unset: the embedded database (sandbox only)'),
+  DATABASE_URL: secret(
+    'PostgreSQL 15 or newer, postgres://…, with several hosts if one takes over from another; unset: the ' +
+      'embedded database (sandbox only)',
+  ),
   SKERRY_MODE: choice(
     ['sandbox', 'live'],
     'sandbox',
@@ -64,6 +67,19 @@ export const SETTINGS = {
     'lowest level that is logged',
   ),
   SKERRY_DB_POOL: whole('16', [2, 200], 'database connections per process'),
+  SKERRY_DB_POOLER: bool(
+    'DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer: use no prepared statements and ' +
+      'no session; needs SKERRY_DB_DIRECT_URL',
+  ),
+  SKERRY_DB_DIRECT_URL: secret(
+    'the PostgreSQL server behind the pooler, postgres://…, for notifications and migrations',
+  ),
+  SKERRY_DB_REPLICA_URL: secret('a streaming replica, postgres://…, that answers lists and the console'),
+  SKERRY_DB_REPLICA_LAG_MS: whole(
+    '5000',
+    [500, 60000],
+    'how old the answers of the replica may be, in milliseconds; beyond it the primary answers',
+  ),
   SKERRY_WORKER_POLL_MS: whole('500', [50, 60000], 'milliseconds between polls of a worker for due work'),
   SKERRY_RATE_CAPACITY: number('10', [1, 1e6], 'REST: burst of requests per token'),
   SKERRY_RATE_REFILL_PER_S: number('1', [0.001, 1e6], 'REST: requests per second per token'),

@@ -3,19 +3,27 @@ import pg from 'pg';
 import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kernel/faults/deadline.ts';
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
-import { createColumnTypes } from './connections/column-types.ts';
+import { Connector } from './connections/connector.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
-import { bindParameters } from './parameters.ts';
+import { type BoundStatement, bindParameters } from './parameters.ts';
 
-export type ConnectionSettings =
+export type ConnectionSettings = (
   | { readonly connectionString: string }
-  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
+) & {
+  /** The URL of the server behind a pooler in transaction mode, which the other properties lead to. */
+  readonly directUrl?: string;
+};
 
 export interface OpenDatabase extends Database {
   readonly pool: pg.Pool;
   /** The options of each connection. */
   readonly settings: pg.ClientConfig;
+  /** Opens a connection outside the pool, which the caller closes. `prepare` adds its listeners. */
+  open(extra: object, prepare: (client: pg.Client) => void): Promise<pg.Client>;
+  /** Calls the listener when another host of the database accepts writes from now on. */
+  onMove(listener: () => void): void;
   /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
   withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
@@ -27,16 +35,14 @@ export interface OpenDatabase extends Database {
   close(): Promise<void>;
 }
 
-const TYPES = createColumnTypes();
-
 /** SQLSTATE of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 /** SQLSTATEs after which the whole transaction runs again: serialization failure and deadlock. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** For one lock; equals how long a request waits for another one with the same Idempotency-Key. */
-const LOCK_TIMEOUT_MS = 30_000;
+/** Give up this much later on a server that does not even report its own timeout. */
+const SERVER_GRACE_MS = 5_000;
 
 /** For the end of a transaction whose request has failed. */
 const ROLLBACK_TIMEOUT_MS = 1_000;
@@ -73,35 +79,46 @@ async function send(client: pg.ClientBase, statement: Statement, limitMs: number
 /** A statement was sent, and its response did not come within the request's time. */
 class StatementTimeout extends DeadlineExceeded {}
 
-const CONNECTION_CHECK_MS = 2_000;
-/** Give up this much later on a server that does not even report its own timeout. */
-const SERVER_GRACE_MS = 5_000;
+/** The connections that statements use, and how they use them. */
+interface Source {
+  readonly pool: pg.Pool;
+  readonly connector: Connector;
+  readonly limitMs: number;
+  bind(text: string, values?: SqlValues): Statement;
+}
 
-export function openDatabase(
-  connection: ConnectionSettings,
-  options: { poolSize: number; statementTimeoutMs?: number; onError?: (error: Error) => void },
-): OpenDatabase {
-  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
-  const settings = {
-    ...connection,
-    types: TYPES,
-    application_name: 'skerry',
-    options:
-      `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} ` +
-      '-c idle_in_transaction_session_timeout=60000 ' +
-      // A statement ends soon after its request has given up and closed the connection.
-      `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
-    connectionTimeoutMillis: 10_000,
-    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SERVER_GRACE_MS } : {}),
-  };
+/** Another transaction may get another session, which has not prepared it. */
+function bindUnnamed(text: string, values?: SqlValues): Pick<BoundStatement, 'text' | 'values'> {
+  const { name: _, ...statement } = bindParameters(text, values);
+  return statement;
+}
+
+export interface DatabaseOptions {
+  readonly poolSize: number;
+  readonly statementTimeoutMs?: number;
+  readonly onError?: (error: Error) => void;
+  /** Told which host, from 1, accepts writes from now on. */
+  readonly onMove?: (host: number, of: number) => void;
+}
+
+export function openDatabase(connection: ConnectionSettings, options: DatabaseOptions): OpenDatabase {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, onMove } = options;
+  const { directUrl, ...server } = connection;
+  const isPooler = directUrl !== undefined;
+  const connector = new Connector(server, { statementTimeoutMs, isPooler, onMove });
+  const direct = isPooler
+    ? new Connector({ connectionString: directUrl }, { statementTimeoutMs, isPooler: false })
+    : connector;
   // Statements of the pool have limits of our own, which cost less (connections/prepared.ts).
   const pool = new pg.Pool({
-    ...settings,
+    ...connector.options,
+    Client: connector.Client,
     query_timeout: 0,
     max: options.poolSize,
     idleTimeoutMillis: 60_000,
   });
   const limitMs = statementTimeoutMs > 0 ? statementTimeoutMs + SERVER_GRACE_MS : Number.POSITIVE_INFINITY;
+  const source: Source = { pool, connector, limitMs, bind: isPooler ? bindUnnamed : bindParameters };
   let closing = false;
   // Connections may end with any error while we close them.
   const onError = (error: Error) => {
@@ -113,18 +130,21 @@ export function openDatabase(
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
   const wrap = (client: pg.Client, ownLimitMs = limitMs) =>
-    createSql((text, values) => send(client, bindParameters(text, values), ownLimitMs));
+    createSql((text, values) => send(client, source.bind(text, values), ownLimitMs));
   return {
-    ...createSql((text, values) => runOnPool(pool, limitMs, text, values)),
+    ...createSql((text, values) => runOnPool(source, text, values)),
     pool,
-    settings,
+    get settings() {
+      return connector.settings;
+    },
+    open: (extra, prepare) => connector.open(extra, prepare),
+    onMove: (listener) => connector.hosts.onMove(listener),
     withClient: wrap,
-    transaction: (work) => withRetries(() => inTransaction(pool, limitMs, work)),
+    transaction: (work) => withRetries(() => inTransaction(source, work)),
     listen: async (channel, onNotification, onConnect) => {
-      const connect = () => new pg.Client(settings);
       const prepare = (client: pg.Client) => onConnect?.(wrap(client));
-      const listener = { channel, onNotification, prepare, onError };
-      listeners.push(await listenWithReconnect(connect, listener));
+      const listener = { channel, onNotification, onConnect: prepare, onError };
+      listeners.push(await listenWithReconnect(direct, listener));
     },
     close: async () => {
       closing = true;
@@ -145,27 +165,33 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** Borrows a connection within the request's time. */
-async function acquire(pool: pg.Pool): Promise<pg.PoolClient> {
+async function acquire({ pool, connector }: Source): Promise<pg.PoolClient> {
   const timeoutMs = remainingMs();
   if (timeoutMs <= 0) throw new DeadlineExceeded();
-  const connecting = pool.connect();
+  const connecting = connector.hosts.count > 1 ? connectToAny(pool, connector) : pool.connect();
   if (timeoutMs === Number.POSITIVE_INFINITY) return await connecting;
   if (await settlesWithin(connecting, timeoutMs)) return await connecting;
   connecting.then((client) => client.release()).catch(() => undefined);
   throw new DeadlineExceeded();
 }
 
+async function connectToAny(pool: pg.Pool, { hosts }: Connector): Promise<pg.PoolClient> {
+  if (hosts.isLost) await hosts.find();
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!hosts.isLost) throw error;
+    await hosts.find();
+    return await pool.connect();
+  }
+}
+
 /** Runs one statement, which commits on its own. */
-async function runOnPool(
-  pool: pg.Pool,
-  limitMs: number,
-  text: string,
-  values?: SqlValues,
-): Promise<pg.QueryResult> {
-  const client = await acquire(pool);
+async function runOnPool(source: Source, text: string, values?: SqlValues): Promise<pg.QueryResult> {
+  const client = await acquire(source);
   let broken: Error | undefined;
   try {
-    return await send(client, bindParameters(text, values), limitMs);
+    return await send(client, source.bind(text, values), source.limitMs);
   } catch (error) {
     if (!hasNoResponse(error)) throw error;
     broken = error;
@@ -177,9 +203,10 @@ async function runOnPool(
 
 const WRITES = /\b(?:insert|update|delete|merge)\b/i;
 
-async function inTransaction<T>(pool: pg.Pool, limitMs: number, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const client = await acquire(pool);
-  const query: Query = (text, values) => send(client, bindParameters(text, values), limitMs);
+async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const { limitMs, bind } = source;
+  const client = await acquire(source);
+  const query: Query = (text, values) => send(client, bind(text, values), limitMs);
   let broken: Error | undefined;
   let isCommitting = false;
   try {

@@ -3,6 +3,7 @@
 export const COMMANDS_THAT_READ: readonly string[] = [
   'migrate',
   'verify',
+  'database statements',
   'status',
   'figures',
   'capacity',

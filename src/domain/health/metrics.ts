@@ -31,7 +31,7 @@ export interface Gauge {
   readonly value: number;
 }
 
-type Deps = Pick<Service, 'db' | 'clock' | 'settings'>;
+type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'settings'>;
 
 const TOPUPS_DAYS = 30;
 const MIB = 1_024 ** 2;
@@ -40,6 +40,7 @@ const GIB = 1_024 ** 3;
 export async function readGauges(service: Deps): Promise<Gauges> {
   return {
     skerry_info: [gauge(1, { version: readVersion(), mode: service.settings.mode })],
+    ...readReplica(service),
     ...(await readWork(service)),
     ...(await readInventory(service)),
     ...(await readMoney(service)),
@@ -49,6 +50,14 @@ export async function readGauges(service: Deps): Promise<Gauges> {
 
 function gauge(value: number | bigint, labels: Gauge['labels'] = {}): Gauge {
   return { labels, value: Number(value) };
+}
+
+function readReplica({ replica }: Deps) {
+  const { state, lagMs } = replica?.state() ?? { state: null, lagMs: null };
+  return {
+    skerry_replica_current: state === null ? [] : [gauge(state === 'current' ? 1 : 0)],
+    skerry_replica_lag_seconds: lagMs === null ? [] : [gauge(lagMs / 1_000)],
+  };
 }
 
 async function readWork({ db, clock }: Deps) {

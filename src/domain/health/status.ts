@@ -37,6 +37,7 @@ import { certificateFindings } from './host-certificates.ts';
 import { hostFindings } from './hosts.ts';
 import { countLarge } from './large-counts.ts';
 import { lostHostFindings } from './lost-hosts.ts';
+import { replicaFindings } from './replica.ts';
 
 export interface Finding {
   /** `fail`: something does not work; `warn`: needs attention soon; `note`: intended, or good to know. */
@@ -58,7 +59,7 @@ const REVERSALS_SHOWN_DAYS = 30;
 /** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
 
-type Deps = Pick<Service, 'db' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
+type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
 
 export async function readStatus(service: Deps): Promise<Finding[]> {
   const { db, clock } = service;
@@ -69,6 +70,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
   const since = new Date(now - STUCK_AFTER_MS);
   const stuck = await listStuckOperations(db, { attempts: FAILURES_WARNING, since, limit: STUCK_SHOWN });
   return [
+    ...replicaFindings(service),
     ...(await recoveryFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),

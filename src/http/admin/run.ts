@@ -1,5 +1,6 @@
 /** Runs an operation of staff: validates its input, and performs it under the person's role. */
 import { type TObject, Type } from 'typebox';
+import { withReplicaReads } from '../../domain/health/replica.ts';
 import { holdForApproval } from '../../domain/staff/approvals.ts';
 import type { StaffActor } from '../../domain/staff/context.ts';
 import { performAct } from '../../domain/staff/perform.ts';
@@ -121,7 +122,8 @@ export async function runAdmin(
   };
   const run = async () => {
     check();
-    return await route.run({ service, hosts, carryOut, actor, params, query, body: sent });
+    const source = route.method === 'GET' ? await withReplicaReads(service, actor) : service;
+    return await route.run({ service: source, hosts, carryOut, actor, params, query, body: sent });
   };
   const hold = async (entryId: string) => {
     check();

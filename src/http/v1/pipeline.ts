@@ -7,7 +7,6 @@ import { type TSchema, Type } from 'typebox';
 import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
-import { hideAccount, isMasked, maskOutside } from '../../domain/tokens/limits/mask.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
 import type { ActionCommand } from '../../spec/action-commands.ts';
 import type { ActionSummary } from '../../spec/schemas/action.ts';
@@ -17,19 +16,11 @@ import { auditRefusal, writeRefusalAudit } from '../admission/refusal-audit.ts';
 import { resolveBaseUrl } from '../base-url.ts';
 import { logFault, setRetryAfter, toFailure } from '../errors.ts';
 import { admit, type RestAdmission, type V1Edge } from './admit.ts';
-import { makeCursor } from './cursor.ts';
 import { v1ErrorResponse } from './error-response.ts';
 import { receiveUpload, uploadFingerprint } from './multipart.ts';
 import { headerReader, type QueryReader, queryReader, type RawQuery, readPageRequest } from './query.ts';
-import {
-  type Call,
-  type Feed,
-  type ListPage,
-  type Route,
-  type StreamCall,
-  type TokenActor,
-  UNPAGED,
-} from './route.ts';
+import { type Call, type Feed, type Route, type StreamCall, type TokenActor, UNPAGED } from './route.ts';
+import { runRoute } from './run-route.ts';
 import { sendFeed } from './send-feed.ts';
 import { type Check, createChecker } from './validation.ts';
 
@@ -179,23 +170,7 @@ async function runVerb(
   const { route, checkBody } = prepared;
   const call = buildCall(admitted, prepared, actor, content);
   if (route.method !== 'GET' && !content.upload) requireBody(checkBody, content.body);
-  const result = await (isMasked(actor)
-    ? hideAccount(async () => await route.run(await maskCall(call)))
-    : route.run(call));
-  if (route.list) return listEnvelope(admitted.edge, route, call, result as ListPage<unknown>);
-  return (result ?? {}) as object;
-}
-
-/** Hides the resources that a limited token cannot reach. */
-async function maskCall(call: Call): Promise<Call> {
-  const { params, query, body, page } = call;
-  const { filter, ...masked } = await maskOutside(call.service, call.actor, {
-    params,
-    query,
-    body,
-    filter: page.filter,
-  });
-  return { ...call, ...masked, page: { ...page, filter } };
+  return await runRoute(admitted.edge, route, call);
 }
 
 function requireBody(check: Check, body: unknown): void {
@@ -224,25 +199,6 @@ function buildCall(
     ...content,
     // Few verbs need it. Not a getter: see TokenCaller in admit.ts.
     baseUrl: () => resolveBaseUrl({ edge, request }),
-  };
-}
-
-function listEnvelope(edge: V1Edge, route: Route, call: Call, page: ListPage<unknown>): object {
-  const { filter, sort, descending } = call.page;
-  const next =
-    page.next &&
-    makeCursor(edge.service.keys, page.next, {
-      list: route.id,
-      customerId: call.actor.customerId,
-      path: JSON.stringify(call.params),
-      filter,
-      sort: descending ? `-${sort}` : sort,
-    });
-  return {
-    object: 'list',
-    data: page.items,
-    has_more: next !== null,
-    ...(next === null ? {} : { next_cursor: next }),
   };
 }
 

@@ -9,6 +9,7 @@ import { isCrashPlace } from '../faults/crash.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isPrintable } from '../printable.ts';
 import { KeyRing } from '../secrets.ts';
+import { parseDatabaseUrl } from './database-url.ts';
 import {
   parseCidrBlocks,
   parseExplorers,
@@ -57,12 +58,22 @@ const CONTACT_MAX_CHARS = 500;
 const MONERO_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{95}$/;
 const TRON_ADDRESS = /^T[1-9A-HJ-NP-Za-km-z]{33}$/;
 
+function databaseUrlProblem(text: string): string | undefined {
+  if (parseDatabaseUrl(text)) return undefined;
+  return (
+    'must look like postgres://user:password@host:5432/database; separate several hosts with commas, and ' +
+    'leave target_session_attrs out, or set it to read-write'
+  );
+}
+
 /** Validators beyond the type of a setting. Each returns the rule that the value violates. */
 const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefined>> = {
-  DATABASE_URL: (text) =>
-    /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+  DATABASE_URL: databaseUrlProblem,
+  SKERRY_DB_DIRECT_URL: databaseUrlProblem,
+  SKERRY_DB_REPLICA_URL: (text) =>
+    parseDatabaseUrl(text)?.isWritable === false
       ? undefined
-      : 'must look like postgres://user:password@host:5432/database',
+      : 'must look like postgres://user:password@host:5432/database, with one host',
   SKERRY_HOST: (text) =>
     isIP(text) > 0 || /^[a-z0-9.-]{1,253}$/i.test(text)
       ? undefined

@@ -1,6 +1,7 @@
 /** `doctor`: whether this machine and these settings can sell servers. `status`: how the service is doing. */
 import type { Command } from 'commander';
 import { checkReverseDns } from '../../domain/dns/check.ts';
+import { databaseFindings } from '../../domain/health/database.ts';
 import { examineInventory, sumPromised } from '../../domain/health/doctor.ts';
 import { type Finding, readStatus } from '../../domain/health/status.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -45,10 +46,10 @@ async function checkService(
   try {
     const open = await resources.service();
     const { service } = open;
-    const database: Finding = { level: 'ok', subject: 'database', message: 'connected' };
+    const database = await databaseFindings(service);
     const coins = await checkChains(open);
     const inventory = await examineInventory(service);
-    const findings = [database, ...coins, ...inventory, ...(await checkReverseDns(service))];
+    const findings = [...database, ...coins, ...inventory, ...(await checkReverseDns(service))];
     return { findings, promised: await sumPromised(service) };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;

@@ -24,6 +24,8 @@ export const REQUEST_METRICS = {
 /** Read from the database, so every process reports the same. */
 export const DATABASE_METRICS = {
   skerry_info: { help: 'Always 1. The version of Skerry, and the mode.', labels: ['version', 'mode'] },
+  skerry_replica_current: { help: '1: the replica answers, as this process sees it.', labels: [] },
+  skerry_replica_lag_seconds: { help: 'How far the replica is behind, at most.', labels: [] },
   skerry_queue_due: { help: 'Rows whose time has come, and that no worker has finished.', labels: ['queue'] },
   skerry_queue_age_seconds: { help: 'How long the oldest of these rows is overdue.', labels: ['queue'] },
   skerry_operations: { help: 'Operations in progress.', labels: ['kind'] },

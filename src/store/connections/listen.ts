@@ -1,5 +1,6 @@
 /** A connection that listens for notifications, and is replaced when it is lost. */
 import pg from 'pg';
+import type { Connector } from './connector.ts';
 import { destroyConnection } from './socket.ts';
 
 const RECONNECT_DELAY_MS = 1_000;
@@ -8,7 +9,7 @@ interface Listener {
   readonly channel: string;
   readonly onNotification: () => void;
   /** Runs on each new connection. */
-  readonly prepare: (client: pg.Client) => Promise<void> | undefined;
+  readonly onConnect: (client: pg.Client) => Promise<void> | undefined;
   readonly onError: ((error: Error) => void) | undefined;
 }
 
@@ -17,8 +18,8 @@ interface Listener {
  * fast.
  */
 export async function listenWithReconnect(
-  connect: () => pg.Client,
-  { channel, onNotification, prepare, onError }: Listener,
+  connector: Connector,
+  { channel, onNotification, onConnect, onError }: Listener,
 ): Promise<{ stop(): Promise<void> }> {
   let stopped = false;
   let client: pg.Client | undefined;
@@ -29,19 +30,23 @@ export async function listenWithReconnect(
     clearTimeout(timer);
     if (!stopped) timer = setTimeout(() => start().catch(scheduleReconnect), RECONNECT_DELAY_MS);
   };
-  async function start(): Promise<void> {
-    const next = connect();
+  function prepare(next: pg.Client): void {
     client = next;
     next.on('error', (error) => {
       onError?.(error);
       // The client is unusable, even if the server keeps the connection open.
       destroyConnection(next);
     });
-    next.on('end', scheduleReconnect);
+    next.on('end', () => {
+      if (client === next) scheduleReconnect();
+    });
     next.on('notification', onNotification);
+  }
+  async function start(): Promise<void> {
+    const next = await connector.open({}, prepare);
     try {
-      await next.connect();
-      await prepare(next);
+      if (stopped) throw new Error('Connection terminated while it was opened');
+      await onConnect(next);
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       // A notification may have been missed while disconnected.
       onNotification();

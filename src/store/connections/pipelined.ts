@@ -3,7 +3,7 @@
  * earlier results, which costs less than one pool connection each. A lost connection is replaced; meanwhile,
  * and for everything else, the pool is used.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Sql, SqlValues } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { OpenDatabase } from '../db.ts';
@@ -62,33 +62,28 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   async function start(): Promise<void> {
-    const candidate = new pg.Client({
-      ...db.settings,
-      query_timeout: 0,
-      pipeline: true,
-    } as pg.ClientConfig);
     // Pending statements on a lost connection fail; later ones use another connection. It may be lost before
     // we learn that it is open.
-    let isLost = false;
-    const onLost = () => {
-      isLost = true;
-      destroyConnection(candidate);
-      if (client !== candidate) return;
-      client = null;
-      sql = null;
-      scheduleReconnect();
+    const lost = new WeakSet<pg.Client>();
+    const prepare = (candidate: pg.Client) => {
+      const onLost = () => {
+        lost.add(candidate);
+        destroyConnection(candidate);
+        if (client !== candidate) return;
+        client = null;
+        sql = null;
+        scheduleReconnect();
+      };
+      candidate.on('error', onLost);
+      candidate.on('end', onLost);
     };
-    candidate.on('error', onLost);
-    candidate.on('end', onLost);
-    try {
-      await candidate.connect();
-      if (isLost || stopped) throw new Error('Connection terminated while it was opened');
-    } catch (error) {
-      destroyConnection(candidate);
-      throw error;
+    const opened = await db.open({ query_timeout: 0, pipeline: true }, prepare);
+    if (lost.has(opened) || stopped) {
+      destroyConnection(opened);
+      throw new Error('Connection terminated while it was opened');
     }
-    client = candidate;
-    sql = db.withClient(candidate, STATEMENT_TIMEOUT_MS);
+    client = opened;
+    sql = db.withClient(opened, STATEMENT_TIMEOUT_MS);
   }
   function scheduleReconnect(): void {
     if (stopped) return;

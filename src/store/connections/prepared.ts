@@ -6,10 +6,11 @@
 import pg from 'pg';
 import { TimeLimits } from '../../kernel/faults/time-limits.ts';
 import { destroyConnection } from './socket.ts';
+import { hasUnreplicated } from './unreplicated.ts';
 
 export interface Statement {
   readonly text: string;
-  /** It is prepared under this name. Absent: it is sent as text, and has no values. */
+  /** It is prepared under this name. Absent: it is parsed each time. */
   readonly name?: string;
   readonly values?: readonly unknown[];
 }
@@ -116,6 +117,7 @@ export function sendStatement(
     const query = new PreparedQuery(statement, (error, result) => {
       forget();
       if (error) reject(error);
+      else if (hasUnreplicated(client)) reject(new NoResponse());
       else resolve(result);
     });
     client.query(query as unknown as pg.Query);

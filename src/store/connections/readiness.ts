@@ -3,7 +3,7 @@
  * all be waiting. A check commits an update, and sorts more than fits in memory: on a full disk, an update of
  * a row that has room still works, but the new pages of a temporary file do not.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import { settlesWithin } from '../../kernel/timeout.ts';
 import type { OpenDatabase } from '../db.ts';
 import { destroyConnection } from './socket.ts';
@@ -12,6 +12,7 @@ import { destroyConnection } from './socket.ts';
 const REUSE_MS = 250;
 
 const CHECK = `
+  set local work_mem = 64;
   update readiness set checked_at = clock_timestamp() where id = 1;
   select count(*) from (select md5(n::text) from generate_series(1, 4000) n order by 1 offset 0) spilled`;
 
@@ -60,14 +61,12 @@ export class Readiness {
   }
 
   async #connect(): Promise<pg.Client> {
-    const { options = '' } = this.#db.settings;
-    const client = new pg.Client({ ...this.#db.settings, options: `${options} -c work_mem=64` });
-    this.#client = client;
-    client.on('error', () => undefined);
-    client.on('end', () => {
-      if (this.#client === client) this.#client = null;
+    return await this.#db.open({}, (client) => {
+      this.#client = client;
+      client.on('error', () => undefined);
+      client.on('end', () => {
+        if (this.#client === client) this.#client = null;
+      });
     });
-    await client.connect();
-    return client;
   }
 }

@@ -1,0 +1,30 @@
+/** Findings about the settings of the database, for `doctor`. */
+import type { HostFinding } from '../../ports/compute.ts';
+import { readDatabaseSettings } from '../../store/service/statements.ts';
+import type { Service } from '../context.ts';
+import { replicaFindings } from './replica.ts';
+
+/** Reads the settings of the connection that requests use, and of the server. */
+export async function databaseFindings(service: Pick<Service, 'db' | 'replica'>): Promise<HostFinding[]> {
+  const found = await readDatabaseSettings(service.db);
+  const finding = (level: HostFinding['level'], message: string) => ({ level, subject: 'database', message });
+  const findings = [
+    finding('ok', 'connected'),
+    found.has_statistics
+      ? finding('ok', 'pg_stat_statements is there; see skerryd database statements')
+      : finding('note', 'no extension pg_stat_statements, so slow statements cannot be found by their total'),
+    found.slow_ms < 0
+      ? finding('note', 'slow statements are not logged; set log_min_duration_statement')
+      : finding('ok', `statements that take longer than ${found.slow_ms} ms are logged`),
+  ];
+  if (found.slow_ms >= 0 && found.logged_bytes !== 0)
+    findings.push(
+      finding(
+        'warn',
+        'values of customers are logged with slow statements; set log_parameter_max_length = 0',
+      ),
+    );
+  if (found.statement_timeout_ms === 0)
+    findings.push(finding('warn', 'no statement timeout; behind a pooler, set those of the role'));
+  return [...findings, ...replicaFindings(service)];
+}
