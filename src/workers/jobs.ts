@@ -27,6 +27,7 @@ import { sampleMinutesJob } from './sample-minutes.ts';
 import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { suspendLateJob } from './suspend-late.ts';
+import { sweepFilesJob } from './sweep-files.ts';
 import { tasksJob } from './tasks.ts';
 import { throttleJob } from './throttle.ts';
 import { watchJob } from './watch.ts';
@@ -66,6 +67,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     retainJob(service),
     resealJob(service),
     auditChainJob(service),
+    sweepFilesJob(service),
   ];
 }
 

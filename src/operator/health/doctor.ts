@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { checkReverseDns } from '../../domain/dns/check.ts';
 import { examineInventory, sumPromised } from '../../domain/health/doctor.ts';
 import { type Finding, readStatus } from '../../domain/health/status.ts';
+import { checkFiles } from '../../domain/images/store.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../../ports/compute.ts';
 import type { OperatorContext, OperatorResources } from '../context.ts';
@@ -48,7 +49,8 @@ async function checkService(
     const database: Finding = { level: 'ok', subject: 'database', message: 'connected' };
     const coins = await checkChains(open);
     const inventory = await examineInventory(service);
-    const findings = [database, ...coins, ...inventory, ...(await checkReverseDns(service))];
+    const outside = [...(await checkReverseDns(service)), ...(await checkFiles(service))];
+    const findings = [database, ...coins, ...inventory, ...outside];
     return { findings, promised: await sumPromised(service) };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;

@@ -14,7 +14,7 @@ import { openQemuCompute, type QemuCompute } from '../../../../src/drivers/compu
 import { QemuHost } from '../../../../src/drivers/compute/qemu/host.ts';
 import { QemuImages } from '../../../../src/drivers/compute/qemu/images/images.ts';
 import { ReceivedFiles } from '../../../../src/drivers/compute/qemu/images/received-files.ts';
-import { hashFile } from '../../../../src/kernel/files.ts';
+import { hashFile, readFrom } from '../../../../src/kernel/files.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import { DAY_MS } from '../../../../src/kernel/time.ts';
 import type { FileToSend, HostFile } from '../../../../src/ports/host-files.ts';
@@ -27,6 +27,8 @@ const MIB = 1024 ** 2;
 const SIZE = 6 * MIB;
 /** How far a sender may be ahead of the host. */
 const AHEAD_MAX = 2 * MIB;
+
+type SourceOnDisk = FileToSend & { readonly path: string };
 
 describe('files sent to a host', () => {
   let folder: string;
@@ -62,13 +64,19 @@ describe('files sent to a host', () => {
   const incoming = (sha256: string) => join(folder, 'host', 'incoming', sha256);
 
   /** Creates an ISO image of random bytes. */
-  async function newIso(sizeBytes = SIZE): Promise<FileToSend> {
+  async function newIso(sizeBytes = SIZE): Promise<SourceOnDisk> {
     const path = join(folder, `source-${randomBytes(4).toString('hex')}`);
     await writeFile(path, randomBytes(sizeBytes));
     const file: HostFile = { kind: 'iso', sha256: await hashFile(path), sizeBytes, image: null };
-    return { file, path, signal: new AbortController().signal, onProgress: () => undefined };
+    return {
+      file,
+      path,
+      read: (offset: number) => readFrom(path, offset),
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    };
   }
-  async function isThere({ file, path }: FileToSend): Promise<void> {
+  async function isThere({ file, path }: SourceOnDisk): Promise<void> {
     const got = await readFile(join(folder, 'host', 'iso', `${file.sha256}.iso`));
     assert.ok(got.equals(await readFile(path)));
     assert.deepEqual((await driver.files.find(file)).state, 'ready');
