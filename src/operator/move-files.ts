@@ -35,5 +35,6 @@ function describe({ key, outcome, sizeBytes, sentBytes, message }: MovedFile): s
   const id = formatId('customImage', key);
   if (outcome === 'unknown') return `${id}: no image has this file, so it stays`;
   if (outcome === 'damaged') return `${id}: ${message}`;
-  return `${id}: moved ${Math.ceil(sizeBytes / MB)} MB, of which ${Math.ceil(sentBytes / MB)} MB were sent now`;
+  const [size, sent] = [sizeBytes, sentBytes].map((bytes) => Math.ceil(bytes / MB));
+  return `${id}: moved ${size} MB, of which ${sent} MB were sent now`;
 }

@@ -29,7 +29,7 @@ export const NO_RADOSGW = skipUnlessInstalled(
 
 export class Radosgw {
   readonly bucket = 'files';
-  readonly accessKey = 'KEYOFTESTS';
+  readonly accessKey = 'KEY-OF-TESTS';
   readonly secretKey = 'a-secret-of-tests';
   readonly #dir: string;
   readonly #port: number;

@@ -42,7 +42,7 @@ export async function findFileToSend(
   return { file: { kind, sha256, sizeBytes, image }, read: (offset) => readFrom(path, offset, sizeBytes) };
 }
 
-/** Returns a customer's ISO image, which may be in the store of files. Refuses one that is deleted. */
+/** Returns a customer's ISO image, which may be in the store of files. Refuses a deleted image. */
 export async function findIso(
   { db, blobs }: Pick<Service, 'db' | 'blobs'>,
   sha256: string,

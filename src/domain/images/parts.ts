@@ -189,7 +189,7 @@ async function confirm(service: Service, id: string, writer: string, receivedByt
   if (!(await confirmPart(service.db, part))) throw new LeaseLost();
 }
 
-/** A full or absent store, lost leases, and lost files get the answers that make a client try again, or start again. */
+/** A store that fails, lost leases, and lost files get answers that make a client try or start again. */
 async function rethrowPartError(
   service: Service,
   actor: CustomerActor,

@@ -65,7 +65,8 @@ export interface ReceivedUpload {
 export interface Upload {
   readonly id: string;
   /**
-   * Receives the file. Refuses one over the limit as early as possible, and a full or absent store with `maintenance`.
+   * Receives the file. Refuses one over the limit as early as possible, and a full or absent store with
+   * `maintenance`.
    */
   receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile>;
   /** As in ReceivedUpload. */

@@ -1,4 +1,4 @@
-/** Keys of blobs: our own UUIDs. A name from anyone else must never become a path, or the name of an object. */
+/** Keys of blobs: our own UUIDs. A name from anyone else must never become a path or an object. */
 
 const KEY = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

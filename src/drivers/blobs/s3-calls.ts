@@ -16,7 +16,7 @@ export interface S3Options {
   readonly secretKey: string;
   /** The bucket is a part of the host name. Otherwise, it is the first part of the path. */
   readonly hostStyle: boolean;
-  /** What all names of our objects begin with, without a slash at the end. */
+  /** The beginning of the names of all our objects, without a slash at the end. */
   readonly prefix: string;
   /** How long a call may take, with its retries. Default: 20 s, and a minute with content. */
   readonly timeoutMs?: number;

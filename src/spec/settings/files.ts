@@ -15,7 +15,7 @@ export const FILE_SETTINGS = {
   SKERRY_S3_SECRET_KEY: secret('secret of that key; required with SKERRY_S3_URL'),
 } as const;
 
-/** What a setting of the store needs next to it. */
+/** The settings of a store, all of them or none. */
 export const FILE_SETTINGS_TOGETHER = [
   'SKERRY_S3_URL',
   'SKERRY_S3_BUCKET',

@@ -23,7 +23,8 @@ export async function findBlobDigest(tx: Sql, key: string): Promise<string | und
 
 export async function countImageFiles(tx: Sql): Promise<{ readonly n: bigint; readonly bytes: bigint }> {
   const row = await tx.row<{ n: bigint; bytes: bigint }>(
-    `select count(*) as n, coalesce(sum(size_bytes), 0)::int8 as bytes from images where blob_key is not null`,
+    `select count(*) as n, coalesce(sum(size_bytes), 0)::int8 as bytes from images
+      where blob_key is not null`,
   );
   return row ?? { n: 0n, bytes: 0n };
 }

@@ -61,7 +61,7 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
     assert.equal(await unfinished(), 0);
   }
 
-  it('a blob appears whole with the last call, small, empty, or in parts, and is deleted by its key', async () => {
+  it('a blob of any size appears whole with the last call, and is deleted by its key', async () => {
     for (const size of [0, 10, 8 * MIB, 17 * MIB + 3]) {
       const key = randomUUID();
       const content = randomBytes(size);
@@ -187,7 +187,7 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
       );
       assert.ok(error instanceof BlobStoreError);
       assert.equal(error.cause, undefined);
-      assert.doesNotMatch(error.message, /127\.0\.0\.1|secret-of-tests|KEYOFTESTS/);
+      assert.doesNotMatch(error.message, /127\.0\.0\.1|secret-of-tests|KEY-OF-TESTS/);
       return error.message;
     };
     assert.match(await fault({ bucket: 'another' }), /^SKERRY_S3_BUCKET: .* no such bucket/);

@@ -12,20 +12,18 @@ import { FileOffers } from '../../../../src/drivers/compute/host/file-offers.ts'
 import { openPeerStream } from '../../../../src/drivers/compute/host/peer.ts';
 import { type PeerListener, startPeerListener } from '../../../../src/drivers/compute/host/peer-listener.ts';
 import { openQemuCompute, type QemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
-import { hashFile, readFrom } from '../../../../src/kernel/files.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import { DamagedFile } from '../../../../src/ports/compute.ts';
 import type { FileToSend, HostFile } from '../../../../src/ports/host-files.ts';
 import { seededRuns } from '../../../support/seed.ts';
 import { failsAs } from '../compute-world.ts';
 import { type HostWorld, hostWorld } from './host-world.ts';
+import { createSource, type SourceOnDisk } from './source-on-disk.ts';
 
 const MIB = 1024 ** 2;
 const SIZE = 6 * MIB;
 const IDLE_MS = 250;
 const log = createLogger('silent');
-
-type SourceOnDisk = FileToSend & { readonly path: string };
 
 describe('files that one host fetches from another', () => {
   let folder: string;
@@ -90,11 +88,7 @@ describe('files that one host fetches from another', () => {
   /** Creates an ISO image that the source has. */
   async function newIso(sizeBytes = SIZE): Promise<SourceOnDisk> {
     const path = join(folder, `iso-${randomBytes(4).toString('hex')}`);
-    await writeFile(path, randomBytes(sizeBytes));
-    const file: HostFile = { kind: 'iso', sha256: await hashFile(path), sizeBytes, image: null };
-    const read = (offset: number) => readFrom(path, offset);
-    const signal = new AbortController().signal;
-    const sent = { file, path, read, signal, onProgress: () => undefined };
+    const sent = await createSource(path, sizeBytes);
     await source.driver.putFile(sent);
     return sent;
   }
