@@ -21,6 +21,7 @@ import { benchDeliver } from './deliver.ts';
 import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
+import { benchFleetYear } from './fleet-year.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
@@ -79,6 +80,7 @@ try {
     benchRetain,
     benchRenew,
     benchCustomerYear,
+    benchFleetYear,
     benchDeliver,
     benchClaim,
     benchFanOutLatency,

@@ -124,6 +124,18 @@ describe('metrics', () => {
     assert.equal((await hours(ids[0] ?? '')).length, (LIMITS.metricsRetentionDays - 1) * 24);
   });
 
+  it('the metrics of a removed server are deleted, and no others', async () => {
+    const count = async (where: string) =>
+      (await world.db.row<{ count: bigint }>(`select count(*) from metrics where ${where}`))?.count ?? 0n;
+    const removed = await world.db.row<{ id: string }>('select min(server_id::text) as id from metrics');
+    const [own, others] = [`server_id = '${removed?.id}'`, `server_id <> '${removed?.id}'`];
+    const [ownBefore, othersBefore] = [await count(own), await count(others)];
+    assert.ok(ownBefore > 0n && othersBefore > 0n);
+    await world.db.run('delete from operations');
+    await world.db.run('delete from servers where id = $1', [removed?.id ?? null]);
+    assert.deepEqual([await count(own), await count(others)], [0n, othersBefore]);
+  });
+
   it('metrics of a server that is removed during the driver call are not stored', async () => {
     await world.db.run(`update samplings set due_at = '2000-01-01'`);
     const gone = Object.create(world.service.compute, {

@@ -1,82 +1,122 @@
-/** Bills one due server. Every check sets the time of the next one. */
+/** Bills a customer's due servers. Every check sets the time of the next one. */
 import { formatId } from '../../kernel/ids.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { type BillingServerRow, lockFirstDueServer, tryLockCalendar } from '../../store/billing/calendar.ts';
+import {
+  type BillingServerRow,
+  lockDueServers,
+  setCheckAtEnd,
+  tryLockCalendar,
+} from '../../store/billing/calendar.ts';
 import { setBillAt } from '../../store/billing/cycles.ts';
 import { isUnavailable } from '../../store/db.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
-import type { BillingOutcome } from './end-cycle.ts';
 import { endCycle } from './end-cycle.ts';
 import { notifyIfLow } from './low-balance.ts';
 import { processSuspended } from './suspended.ts';
 
+/** Servers of one transaction: their locks and that of the balance are held for some 50 ms. */
+const BATCH_SIZE = 32;
 /** The retry delay for a server that cannot be billed because its data is faulty. */
 const RETRY_DELAY_MS = HOUR_MS;
 
 /**
- * Bills the customer's first due server in one transaction. A server that fails is logged and postponed, so
- * that it does not block the others.
+ * Bills the customer's first due servers, at most `limit`, in one transaction. If it fails, bills each in a
+ * transaction of its own: one that fails is logged and postponed, so that it does not block the others.
+ * Returns how many were due, or `elsewhere` while another process bills the customer.
  */
-export async function billNextDue(
+export async function billDueServers(
   service: Service,
   customerId: string,
-): Promise<BillingOutcome | 'none' | 'elsewhere'> {
-  let id: string | undefined;
+  limit: number,
+): Promise<number | 'elsewhere'> {
+  let ids: readonly string[] = [];
   try {
     return await service.db.transaction(async (tx) => {
       if (!(await tryLockCalendar(tx, customerId))) return 'elsewhere';
       const now = service.clock.now();
-      const server = await lockFirstDueServer(tx, customerId, now);
-      id = server?.id;
-      return server ? await billServer(tx, service, server, now) : 'none';
+      const servers = await lockDueServers(tx, customerId, { now, limit: Math.min(limit, BATCH_SIZE) });
+      ids = servers.map(({ id }) => id);
+      await billServers(tx, service, servers, now);
+      return servers.length;
     });
   } catch (error) {
-    if (id === undefined || isUnavailable(error)) throw error;
-    service.log.error({ err: error, server: formatId('server', id) }, 'billing the server failed; postponed');
-    await setBillAt(service.db, id, new Date(service.clock.now().getTime() + RETRY_DELAY_MS));
-    return 'checked';
+    const [first] = ids;
+    if (first === undefined || isUnavailable(error)) throw error;
+    if (ids.length > 1) return await billOneByOne(service, customerId, ids.length);
+    service.log.error(
+      { err: error, server: formatId('server', first) },
+      'billing the server failed; postponed',
+    );
+    await setBillAt(service.db, first, new Date(service.clock.now().getTime() + RETRY_DELAY_MS));
+    return 1;
   }
 }
 
-async function billServer(
+async function billOneByOne(
+  service: Service,
+  customerId: string,
+  limit: number,
+): Promise<number | 'elsewhere'> {
+  for (let did = 0; did < limit; did++) {
+    const billed = await billDueServers(service, customerId, 1);
+    if (billed === 'elsewhere') return billed;
+    if (billed === 0) return did;
+  }
+  return limit;
+}
+
+/** In billing order: the balance may cover only some. Checks before the end of a cycle share their reads. */
+async function billServers(
   tx: Sql,
   service: Service,
-  server: BillingServerRow,
+  servers: readonly BillingServerRow[],
   now: Date,
-): Promise<BillingOutcome> {
-  const { status } = server;
-  if (status === 'suspended') return await processSuspended(tx, service, server, now);
-  if (status === 'destroying' || server.first_run_at === null) {
-    // A server that has never run owes nothing. Its first run starts its calendar.
-    await setBillAt(tx, server.id, null);
-    return 'checked';
+): Promise<void> {
+  const upcoming: BillingServerRow[] = [];
+  for (const server of servers) {
+    if (server.status === 'suspended') {
+      await processSuspended(tx, service, server, now);
+    } else if (server.status === 'destroying' || server.first_run_at === null) {
+      // A server that has never run owes nothing. Its first run starts its calendar.
+      await setBillAt(tx, server.id, null);
+    } else if (server.paid_until <= now) {
+      await endCycle(tx, service, server, now);
+    } else {
+      upcoming.push(server);
+    }
   }
-  if (server.paid_until <= now) return await endCycle(tx, service, server, now);
-  return await checkUpcomingRenewal(tx, service, server, now);
+  await checkUpcomingRenewals(tx, service, upcoming, now);
 }
 
 /** Before the end of the cycle: warns if the balance cannot cover the renewal, or if renewal is off. */
-async function checkUpcomingRenewal(
+async function checkUpcomingRenewals(
   tx: Sql,
   service: Service,
-  server: BillingServerRow,
+  servers: readonly BillingServerRow[],
   now: Date,
-): Promise<BillingOutcome> {
-  const { id, paid_until: paidUntil } = server;
-  const windowFrom = new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS);
-  if (now < windowFrom) {
-    await setBillAt(tx, id, windowFrom);
-    return 'checked';
-  }
-  const notified = server.low_notified_for?.getTime() === paidUntil.getTime();
-  if (!server.auto_renew) await notifyServerEnding(tx, service, server, now);
-  else if (!notified) await notifyIfLow(tx, service, server.customer_id, [server], now);
-  await setBillAt(tx, id, paidUntil);
-  return 'checked';
+): Promise<void> {
+  const [first] = servers;
+  if (first === undefined) return;
+  const windowFrom = ({ paid_until: paidUntil }: BillingServerRow) =>
+    new Date(paidUntil.getTime() - LIMITS.lowBalanceDays * DAY_MS);
+  for (const server of servers.filter((row) => now < windowFrom(row)))
+    await setBillAt(tx, server.id, windowFrom(server));
+  const open = servers.filter((server) => now >= windowFrom(server));
+  for (const server of open.filter((row) => !row.auto_renew))
+    await notifyServerEnding(tx, service, server, now);
+  const unnotified = open.filter(
+    ({ auto_renew: renews, low_notified_for: notifiedFor, paid_until: end }) =>
+      renews && notifiedFor?.getTime() !== end.getTime(),
+  );
+  await notifyIfLow(tx, service, first.customer_id, unnotified, now);
+  await setCheckAtEnd(
+    tx,
+    open.map(({ id }) => id),
+  );
 }
 
 /** Sent once per cycle: the cause contains its end. */

@@ -12,9 +12,6 @@ import { chargeCycle } from '../servers/billing/charge.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';
 import { suspendServer } from '../servers/billing/suspend.ts';
 
-/** The result of billing a server. */
-export type BillingOutcome = 'checked' | 'renewed' | 'suspended' | 'resumed' | 'destroyed';
-
 /** Older invoices are unlikely to be paid, so a suspension does not wait for their chains. */
 const RECENT_INVOICE_DAYS = 30;
 /** The longest time that an unreadable chain delays a suspension. */
@@ -27,21 +24,20 @@ export async function endCycle(
   service: Service,
   server: BillingServerRow,
   now: Date,
-): Promise<BillingOutcome> {
+): Promise<void> {
   const price = priceWithAnnouncement(server, server.announced_cents_month);
   if (server.auto_renew && ((await lockBalance(tx, server.customer_id)) ?? 0n) >= price.cycleCents) {
     // Counts from the end of the last cycle, not from now: after downtime, missed cycles renew one by one.
     await chargeCycle(tx, server, { from: server.paid_until, anchorDay: server.anchor_day, price }, now);
     await recordSystemAudit(tx, server, 'server.renew', now);
-    return 'renewed';
+    return;
   }
   if ((await hasOperation(tx, server.id)) || (await hasPendingPayment(tx, service, server, now))) {
     await setAwaitingSince(tx, server.id, nextAwaitCheck(server, now));
-    return 'checked';
+    return;
   }
   await suspendServer(tx, service, server, server.auto_renew ? 'balance' : 'not_renewed', now);
   await recordSystemAudit(tx, server, 'server.suspend', now);
-  return 'suspended';
 }
 
 /**

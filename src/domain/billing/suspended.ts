@@ -14,7 +14,6 @@ import { chargeCycleFromNow } from '../servers/billing/charge.ts';
 import { priceFrom, priceStart } from '../servers/billing/price.ts';
 import { resumeServer } from '../servers/billing/suspend.ts';
 import { startRemoval } from '../servers/operations/destroy.ts';
-import type { BillingOutcome } from './end-cycle.ts';
 import { nextAwaitCheck, recordSystemAudit } from './end-cycle.ts';
 import { type Grace, graceEnd, nextGraceCheck, remainingWarnings } from './grace.ts';
 
@@ -29,20 +28,21 @@ export async function processSuspended(
   service: Service,
   server: BillingServerRow,
   now: Date,
-): Promise<BillingOutcome> {
+): Promise<void> {
   const { suspended_reason: reason, paid_until: paidUntil } = server;
   const paid = paidUntil > now;
   if (reason === 'negative_balance' && !paid) {
     // From now on it waits for its next cycle, like any other server.
     const next = server.auto_renew ? 'balance' : 'not_renewed';
     await setSuspendedReason(tx, { id: server.id, reason: next, now });
-    return await processSuspended(tx, service, { ...server, suspended_reason: next }, now);
+    await processSuspended(tx, service, { ...server, suspended_reason: next }, now);
+    return;
   }
   if (reason === 'negative_balance' || (reason === 'balance' && server.auto_renew && !paid)) {
     const resumed = await resumeIfPaid(tx, service, server, now);
-    if (resumed !== 'short') return resumed === 'resumed' ? 'resumed' : 'checked';
+    if (resumed !== 'short') return;
   }
-  return await processGrace(tx, service, server, now);
+  await processGrace(tx, service, server, now);
 }
 
 /**
@@ -68,23 +68,21 @@ export async function resumeIfPaid(
   return 'resumed';
 }
 
-async function processGrace(
-  tx: Sql,
-  service: Service,
-  server: BillingServerRow,
-  now: Date,
-): Promise<BillingOutcome> {
+async function processGrace(tx: Sql, service: Service, server: BillingServerRow, now: Date): Promise<void> {
   const { id } = server;
   const grace = currentGrace(service, server, now);
   if (server.held_at !== null) {
     // A legal hold stops the deletion, so no warning is due. After the hold ends, a day remains for the
     // final warning.
     await setGracePeriod(tx, id, { ...grace, billAt: new Date(now.getTime() + DAY_MS) });
-    return 'checked';
+    return;
   }
   const reached = (days: number) => now.getTime() >= grace.destroyAt.getTime() - days * DAY_MS;
   const days = remainingWarnings(grace).filter(reached).at(-1);
-  if (days === undefined && reached(0)) return await destroyExpired(tx, service, server, now);
+  if (days === undefined && reached(0)) {
+    await destroyExpired(tx, service, server, now);
+    return;
+  }
   const next =
     days === undefined ? grace : await sendDestructionWarning(tx, service, server, { grace, days }, now);
   const { paid_until: paidUntil } = server;
@@ -94,7 +92,6 @@ async function processGrace(
     ...next,
     billAt: paidUntil > now && paidUntil < nextCheck ? paidUntil : nextCheck,
   });
-  return 'checked';
 }
 
 /** An announced end is never moved forward: a later payment or a longer grace period only extends it. */
@@ -137,12 +134,7 @@ async function sendDestructionWarning(
   return { ...warned, destroyAt };
 }
 
-async function destroyExpired(
-  tx: Sql,
-  service: Service,
-  server: BillingServerRow,
-  now: Date,
-): Promise<BillingOutcome> {
+async function destroyExpired(tx: Sql, service: Service, server: BillingServerRow, now: Date): Promise<void> {
   const { customer_id: customerId } = server;
   await startRemoval(tx, server, { now });
   await recordSystemAudit(tx, server, 'server.destroy', now);
@@ -154,5 +146,4 @@ async function destroyExpired(
   };
   const cause = `destroyed:${server.id}`;
   await enqueueMail(tx, { customerId, kind: 'server_destroyed', cause, data }, now, service.keys);
-  return 'destroyed';
 }

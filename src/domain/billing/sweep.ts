@@ -4,7 +4,7 @@
  * due and sets the next time in one transaction, so it may run twice, late, or in another process.
  *
  * A customer's due servers are billed in order of cycle end, then age, because the balance may cover only
- * some of them. A worker holds an advisory lock on the customer's calendar and takes the first due server.
+ * some of them. A worker holds an advisory lock on the customer's calendar and takes the first due servers.
  * Customers are independent.
  *
  * Every balance change marks its row and is processed here after its commit, so a deploy takes no
@@ -15,7 +15,7 @@ import { findCalendarWork, listDueCustomers, nextBillAt } from '../../store/bill
 import type { Service } from '../context.ts';
 import { isSwitchOn } from '../rules/switches.ts';
 import { processBalanceChanges } from './balance-changes.ts';
-import { billNextDue } from './bill-due.ts';
+import { billDueServers } from './bill-due.ts';
 import { processNegativeBalances } from './negative-balance.ts';
 import { notifyPriceChanges } from './notify-prices.ts';
 import { sumConcurrent } from './sum-concurrent.ts';
@@ -53,10 +53,12 @@ async function billCustomer(
   service: Service,
   { customerId, servers }: { readonly customerId: string; readonly servers: number },
 ): Promise<number> {
-  for (let did = 0; did < servers; did++) {
-    const outcome = await billNextDue(service, customerId);
-    if (outcome === 'none') return did;
-    if (outcome === 'elsewhere') return did + 1;
+  let did = 0;
+  while (did < servers) {
+    const billed = await billDueServers(service, customerId, servers - did);
+    if (billed === 'elsewhere') return did + 1;
+    if (billed === 0) return did;
+    did += billed;
   }
-  return servers;
+  return did;
 }

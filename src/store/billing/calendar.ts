@@ -105,17 +105,23 @@ export async function tryLockCalendar(tx: Sql, customerId: string): Promise<bool
   return row?.locked ?? false;
 }
 
-/** Locks the customer's first due server in billing order. The caller holds the customer's calendar lock. */
-export async function lockFirstDueServer(
+/** Locks the customer's first due servers in billing order. The caller holds the customer's calendar lock. */
+export async function lockDueServers(
   tx: Sql,
   customerId: string,
-  now: Date,
-): Promise<BillingServerRow | undefined> {
-  return await tx.row<BillingServerRow>(
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<BillingServerRow[]> {
+  return await tx.rows<BillingServerRow>(
     `select ${BILLING_COLUMNS} from ${SERVER_FROM}
-      where s.customer_id = $1 and s.bill_at <= $2 order by ${BILLING_ORDER} limit 1 for update of s`,
-    [customerId, now],
+      where s.customer_id = $1 and s.bill_at <= $2 order by ${BILLING_ORDER} limit $3 for update of s`,
+    [customerId, now, limit],
   );
+}
+
+/** The calendar next checks these servers when their cycle ends. */
+export async function setCheckAtEnd(tx: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run('update servers set bill_at = paid_until where id = any($1)', [ids]);
 }
 
 /** The columns that determine the price of the cycle after the current one. */
