@@ -12,7 +12,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  AbortMultipartUploadCommand,
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { freePort } from './free-port.ts';
 import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 
@@ -78,6 +85,27 @@ export class Radosgw {
       credentials: { accessKeyId: this.accessKey, secretAccessKey: this.secretKey },
       requestChecksumCalculation: 'WHEN_REQUIRED',
     });
+  }
+
+  /** Lists the names of all objects, and of those whose upload is unfinished. */
+  async list(): Promise<string[]> {
+    const client = this.client();
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: this.bucket }));
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: this.bucket }));
+    client.destroy();
+    return [...Contents.map(({ Key = '' }) => Key), ...Uploads.map(({ Key = '' }) => `unfinished ${Key}`)];
+  }
+
+  /** Deletes all objects, and ends all uploads. */
+  async empty(): Promise<void> {
+    const client = this.client();
+    const Bucket = this.bucket;
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
+    for (const { Key } of Contents) await client.send(new DeleteObjectCommand({ Bucket, Key }));
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+    for (const { Key, UploadId } of Uploads)
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    client.destroy();
   }
 
   /** Stops the gateway. What it stored stays. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
 import { checkFiles, sweepFiles } from '../../../src/domain/images/store.ts';
 import { newId, parseId } from '../../../src/kernel/ids.ts';
@@ -69,13 +69,7 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     return { status: response.status, id: body.id ?? '', code: body.error?.code ?? '' };
   }
   const keyOf = (id: string) => parseId('customImage', id) ?? assert.fail();
-  const stored = async () => {
-    const client = store.client();
-    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: store.bucket }));
-    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: store.bucket }));
-    client.destroy();
-    return [...Contents.map(({ Key = '' }) => Key), ...Uploads.map(({ Key = '' }) => `unfinished ${Key}`)];
-  };
+  const stored = () => store.list();
   const isStored = async (id: string) => (await stored()).some((name) => name.endsWith(keyOf(id)));
   const operator = async (...argv: string[]) => {
     const { service } = world.opened;
