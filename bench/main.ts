@@ -40,6 +40,7 @@ import { benchRetain } from './retain.ts';
 import { runBenches } from './run.ts';
 import { benchServe } from './serve.ts';
 import { benchStart } from './start.ts';
+import { benchSteady } from './steady.ts';
 import { benchUpload } from './upload.ts';
 import { benchWatchedEvm } from './watched-evm.ts';
 import { benchWatchedMonero } from './watched-monero.ts';
@@ -70,6 +71,7 @@ try {
     benchDeploy,
     benchRest,
     benchOverload,
+    benchSteady,
     benchUpload,
     benchHosts,
     benchLists,

@@ -111,6 +111,7 @@ export class LoadClient {
   readonly #url: URL;
   readonly #status: number;
   readonly #request: Buffer;
+  readonly #onServed: ((ms: number) => void) | undefined;
   readonly #idle: Connection[] = [];
   readonly #waiting: Pending[] = [];
   readonly #all = new Set<Connection>();
@@ -125,13 +126,20 @@ export class LoadClient {
   #endsAtMs = 0;
   pending = 0;
 
-  constructor(url: string, { method = 'GET', path, headers = {}, status }: RequestSpec) {
+  /** `onServed` receives the time of each expected response, in milliseconds. */
+  constructor(
+    url: string,
+    { method = 'GET', path, headers = {}, body = '', status }: RequestSpec,
+    onServed?: (ms: number) => void,
+  ) {
     this.#url = new URL(url);
     this.#status = status;
-    const lines = Object.entries({ host: this.#url.host, ...headers }).map(
+    this.#onServed = onServed;
+    const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const lines = Object.entries({ host: this.#url.host, ...headers, ...length }).map(
       ([name, value]) => `${name}: ${value}`,
     );
-    this.#request = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    this.#request = Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   }
 
   /** Opens connections. Each is used once, so that the service has accepted it. */
@@ -204,6 +212,7 @@ export class LoadClient {
     const now = performance.now();
     if (status === this.#status) {
       this.#servedMs.push(now - ended.dueMs);
+      this.#onServed?.(now - ended.dueMs);
       if (now <= this.#endsAtMs) this.#servedInTime += 1;
     } else if (status === 503) this.#refusedMs.push(now - ended.dueMs);
     else this.#failed += 1;

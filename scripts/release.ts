@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUTPUT = 'release';
 const COLLECTION = 'integrations/ansible';
+const MANIFESTS = 'deploy/kubernetes';
 
 function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, {
@@ -39,6 +40,14 @@ function setCollectionVersion(version: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^version: .*$/m, `version: ${version}`));
 }
 
+/** Gives the Kubernetes manifests the image of the version. */
+function setImageVersion(version: string): void {
+  for (const file of readdirSync(`${ROOT}${MANIFESTS}`)) {
+    const path = `${ROOT}${MANIFESTS}/${file}`;
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/image: skerry:.*/g, `image: skerry:${version}`));
+  }
+}
+
 /** Dates the unreleased section of the changelog, and starts a new one. */
 function dateChangelog(version: string): void {
   const path = `${ROOT}CHANGELOG.md`;
@@ -59,6 +68,7 @@ const version = readVersion();
 run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
 run('npm', 'install', '--package-lock-only', '--ignore-scripts');
 setCollectionVersion(version);
+setImageVersion(version);
 dateChangelog(version);
 run('git', 'add', '--all');
 run('git', 'commit', '--message', `release: ${version}`, '--message', 'CHANGELOG.md lists the changes.');

@@ -166,7 +166,7 @@ function validateCombinations(config: Config): void {
       throw new ConfigError('DATABASE_URL: a live service needs your own PostgreSQL; set it to postgres://…');
     }
     if (config.SKERRY_COMPUTE === 'simulator') {
-      throw new ConfigError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu');
+      throw new ConfigError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu or hosts');
     }
     if (config.SKERRY_CRASH_AT !== null) {
       throw new ConfigError('SKERRY_CRASH_AT: only a sandbox can be killed at a place; unset it');

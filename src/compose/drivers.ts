@@ -74,7 +74,21 @@ function cephOptions(config: Config): CephOptions | null {
 
 /** Returns the driver of real machines, or null if they are simulated. */
 export function createQemuCompute(config: Config, log: Logger): QemuCompute | null {
-  return config.SKERRY_COMPUTE === 'qemu' ? openQemuCompute({ ...qemuOptions(config), log }) : null;
+  if (config.SKERRY_COMPUTE === 'simulator') return null;
+  const options = { ...qemuOptions(config), log };
+  if (config.SKERRY_COMPUTE === 'qemu') return openQemuCompute(options);
+  return withoutMachines(openQemuCompute({ ...options, hosts: [], peerAddress: null }));
+}
+
+/** The machine of the service keeps the disks of images, and is no host: it needs neither QEMU nor root. */
+function withoutMachines(compute: QemuCompute): QemuCompute {
+  return {
+    ...compute,
+    superviseMachines: async () => [],
+    examine: async function* () {
+      yield { level: 'ok', subject: 'machines', message: 'on other hosts (SKERRY_COMPUTE=hosts)' };
+    },
+  };
 }
 
 /**

@@ -36,7 +36,7 @@ export function createLiveParts(
 ): { readonly drivers: Drivers; readonly live: LiveParts } {
   const compute = createQemuCompute(config, log);
   if (compute === null) {
-    throw new OperatorError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu');
+    throw new OperatorError('SKERRY_COMPUTE: a live service needs real machines; set it to qemu or hosts');
   }
   const coins = createRealCoins(config, {
     ownAddresses: (coin) => (addresses) => findOwnAddresses(db, coin, addresses),

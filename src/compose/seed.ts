@@ -24,6 +24,8 @@ export function createHostRegistrar(
     if (known === null || service.compute.capabilities[category] === null) return;
     const unknownHost = hosts.find(({ name }) => !known.includes(name));
     if (unknownHost === undefined) return;
+    if (known.length === 0)
+      throw new OperatorError('SKERRY_COMPUTE=hosts: this machine is no host; use `skerryd hosts invite`');
     throw new OperatorError(
       `${unknownHost.name}: not in SKERRY_QEMU_HOSTS; this machine is ${known.join(', ')}`,
     );

@@ -1,4 +1,5 @@
 /** The running service: its HTTP server and workers, and how both stop. */
+
 import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
@@ -16,6 +17,7 @@ import type { WebhookSender } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { Readiness } from '../store/connections/readiness.ts';
 import { type ConnectionSettings, isUnavailable } from '../store/db.ts';
+import { registerProcess, removeProcess } from '../store/service/processes.ts';
 import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
 import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
@@ -131,6 +133,8 @@ export async function startService(
     clearInterval(sweep);
     await runnerStopped;
     clearTimeout(drainTimer);
+    // Without a database, the others remove the record and release what is left.
+    await removeProcess(opened.db).catch(() => undefined);
     await opened.close();
   };
   try {
@@ -280,11 +284,12 @@ function preloadGeoDatabase({ geo, log }: OpenedService): void {
 /** Wakes the workers and the event streams on commits of this and of other processes. */
 async function subscribeToWakeups(opened: OpenedService, wake: () => void): Promise<void> {
   opened.onWake(wake);
-  await opened.db.listen(WAKE_CHANNEL, () => {
+  const onNotification = () => {
     syncClock(opened)
       .catch(() => undefined)
       .finally(wake);
-  });
+  };
+  await opened.db.listen(WAKE_CHANNEL, onNotification, registerProcess);
 }
 
 /** Follows a clock that another process moved; it never goes back. */

@@ -47,7 +47,7 @@ const STEPS: readonly Step[] = [
     required: true,
   },
   {
-    isDone: (values) => values.get('SKERRY_COMPUTE') === 'qemu',
+    isDone: (values) => values.get('SKERRY_COMPUTE') !== 'simulator',
     message: 'SKERRY_COMPUTE=qemu: real servers; you can try this in a sandbox first',
     required: true,
   },

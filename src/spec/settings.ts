@@ -173,9 +173,10 @@ export const SETTINGS = {
       'servers=100,tokens=10',
   ),
   SKERRY_COMPUTE: choice(
-    ['simulator', 'qemu'],
+    ['simulator', 'qemu', 'hosts'],
     'simulator',
-    'what runs the servers. simulator: nothing real (sandbox only); qemu: this host, as root',
+    'what runs the servers. simulator: nothing real (sandbox only); qemu: this host, as root, and ' +
+      'hosts that joined; hosts: only those that joined',
   ),
   SKERRY_QEMU_DIR: text(
     null,

@@ -19,7 +19,11 @@ export interface OpenDatabase extends Database {
   /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
   withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
-  listen(channel: string, onNotification: () => void): Promise<void>;
+  listen(
+    channel: string,
+    onNotification: () => void,
+    onConnect?: (session: Sql) => Promise<void>,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,16 +110,19 @@ export function openDatabase(
   // Without a listener it would end the process. The borrower's next statement fails anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
+  const wrap = (client: pg.Client, ownLimitMs = limitMs) =>
+    createSql((text, values) => send(client, bindParameters(text, values), ownLimitMs));
   return {
     ...createSql((text, values) => runOnPool(pool, limitMs, text, values)),
     pool,
     settings,
-    withClient: (client, ownLimitMs = limitMs) =>
-      createSql((text, values) => send(client, bindParameters(text, values), ownLimitMs)),
+    withClient: wrap,
     transaction: (work) => withRetries(() => inTransaction(pool, limitMs, work)),
-    listen: async (channel, onNotification) => {
+    listen: async (channel, onNotification, onConnect) => {
       const connect = () => new pg.Client(settings);
-      listeners.push(await listenWithReconnect(connect, channel, onNotification, onError));
+      const prepare = (client: pg.Client) => onConnect?.(wrap(client));
+      const listener = { channel, onNotification, prepare, onError };
+      listeners.push(await listenWithReconnect(connect, listener));
     },
     close: async () => {
       closing = true;

@@ -1,11 +1,38 @@
 /**
- * Leases of queued work. A lease expires on the database's clock; a stopped process releases its own, so that
- * no other one has to wait.
+ * Leases of queued work. A lease expires on the database's clock. No other process has to wait for that: a
+ * process that stops releases its own, and when it dies, the others do (see service/processes.ts).
  */
+import { randomBytes } from 'node:crypto';
 import type { Sql } from '../kernel/sql.ts';
 
 /** The tables of work that any process claims when it is due. */
 export type WorkTable = 'operations' | 'tasks' | 'mails';
+
+const LEASED_TABLES = ['operations', 'tasks', 'coins', 'webhook_queues', 'mails', 'backend_files'] as const;
+
+const HALF_BYTES = 8;
+/** The first half of the ids of all leases of this process. */
+const OWNER = randomBytes(HALF_BYTES).toString('hex');
+
+/** Lease ids of one process: UUIDs from the first to the last. */
+export interface LeaseRange {
+  readonly first_lease: string;
+  readonly last_lease: string;
+}
+
+export const OWN_LEASES: LeaseRange = {
+  first_lease: formatUuid(OWNER + '00'.repeat(HALF_BYTES)),
+  last_lease: formatUuid(OWNER + 'ff'.repeat(HALF_BYTES)),
+};
+
+/** Returns the id of a new lease, which tells the other processes whose it is. */
+export function newLeaseId(): string {
+  return formatUuid(OWNER + randomBytes(HALF_BYTES).toString('hex'));
+}
+
+function formatUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
 
 export async function extendLease(tx: Sql, table: WorkTable, leaseId: string, leaseS: number): Promise<void> {
   await tx.run(
@@ -19,9 +46,22 @@ export async function releaseLease(tx: Sql, table: WorkTable, leaseId: string): 
   await tx.run(`update ${table} set lease_id = null, leased_until = null where lease_id = $1`, [leaseId]);
 }
 
+/** Releases the leases of a process that has ended. Returns how many. */
+export async function releaseLeasesOf(tx: Sql, owner: LeaseRange): Promise<number> {
+  let released = 0;
+  for (const table of LEASED_TABLES) {
+    released += await tx.run(
+      `update ${table} set lease_id = null, leased_until = null
+        where lease_id between $first_lease::uuid and $last_lease::uuid`,
+      { ...owner },
+    );
+  }
+  return released;
+}
+
 /** Releases all leases, for a process that knows it is the only one. */
 export async function releaseAllLeases(tx: Sql): Promise<void> {
-  for (const table of ['operations', 'tasks', 'coins', 'webhook_queues', 'mails', 'backend_files']) {
+  for (const table of LEASED_TABLES) {
     await tx.run(`update ${table} set lease_id = null, leased_until = null where lease_id is not null`);
   }
 }

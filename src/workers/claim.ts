@@ -1,14 +1,13 @@
 /**
  * Claims due work under a lease. For `LEASE_S` of the database's time the claimed rows are ours. A heartbeat
  * extends the lease while we work, and every result is written only if the lease is still ours. A process
- * that dies lets its leases expire; a process that stops releases them. Any number of processes may claim
+ * that stops releases its leases, and if it dies, the others do. Any number of processes may claim
  * concurrently.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
-import { newId } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { extendLease, releaseLease, type WorkTable } from '../store/leases.ts';
+import { extendLease, newLeaseId, releaseLease, type WorkTable } from '../store/leases.ts';
 import { claimMails, type MailRow } from '../store/mails.ts';
 import { claimOperations, type OperationRow } from '../store/servers/operations.ts';
 import { claimTasks, type TaskRow } from '../store/tasks.ts';
@@ -37,7 +36,7 @@ export async function processClaimed<Row>(
   work: (rows: Row[]) => Promise<void>,
 ): Promise<number> {
   const now = service.clock.now();
-  const leaseId = newId(now);
+  const leaseId = newLeaseId();
   const rows = await queue.claim(service.db, { leaseId, now, leaseS: LEASE_S, limit });
   if (rows.length === 0) return 0;
   const heartbeat = setInterval(() => {

@@ -5,7 +5,7 @@
  * A run leases due subscriptions while slots are free (delivery-lanes.ts), and returns while batches continue
  * in the background. Their results are written together (group-commit.ts).
  */
-import { randomUUID } from 'node:crypto';
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { isSwitchOn } from '../domain/rules/switches.ts';
@@ -18,6 +18,7 @@ import {
 } from '../domain/webhooks/record.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
+import { newLeaseId } from '../store/leases.ts';
 import {
   claimQueues,
   extendQueues,
@@ -143,7 +144,7 @@ class Deliverer {
     const slots = freeSlots(this.#batches);
     if ((slots.quickMax === 0 && slots.slowMax === 0) || performance.now() < this.#pausedUntilMs) return;
     const now = clock.now();
-    const leaseId = randomUUID();
+    const leaseId = newLeaseId();
     const queues = await claimQueues(db, { leaseId, leaseS: LEASE_S, now, ...slots });
     if (queues.length === 0) return;
     const secrets = await this.#openSecrets(queues, leaseId);

@@ -5,7 +5,6 @@
  * following runs.
  */
 
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { BACKOFF, type Backoff, backoffMs } from '../kernel/backoff.ts';
@@ -13,6 +12,7 @@ import { LeaseLost } from '../kernel/fail.ts';
 import { summarizeError } from '../kernel/logger.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import type { CoinCode } from '../spec/coins.ts';
+import { newLeaseId } from '../store/leases.ts';
 import {
   claimCoins,
   countLeasedElsewhere,
@@ -94,7 +94,7 @@ class ChainWatcher {
   async #startReads(): Promise<void> {
     const idle = [...this.#service.chains.keys()].filter((code) => !this.#reading.has(code));
     if (idle.length === 0) return;
-    const leases = new Map(idle.map((code) => [code, randomUUID()]));
+    const leases = new Map(idle.map((code) => [code, newLeaseId()]));
     const unused = new Set<string>(leases.values());
     for (const id of unused) this.#leaseIds.add(id);
     try {

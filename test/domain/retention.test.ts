@@ -41,6 +41,7 @@ const KEPT: Record<string, string> = {
   ...stay('of a customer, limited by a constant', 'customer_tags'),
   ...stay('deleted when resolved; at most a thousand per scan', 'findings'),
   ...stay('one per kind of work', 'beats'),
+  ...stay('one per running process; the others remove those that ended', 'processes'),
   ...stay('one per coin, deleted by the recovery', 'address_marks'),
   ...stay('deleted with their parent', 'transfers_out', 'alert_servers', 'alert_firings', 'backup_policies'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),

@@ -57,6 +57,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   migration_files: 'migrations run in one transaction',
   order_drafts: 'written in one commit with its audit row',
   passkeys: 'written in one commit with its audit row and mail',
+  processes: 'the others remove it, proven in test/workers/take-over.test.ts',
   placed_resources: 'the call that follows is repeated, and makes the same entry',
   plan_regions: 'the operator loads the catalog again',
   plans: 'the operator loads the catalog again',

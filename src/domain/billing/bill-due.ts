@@ -25,7 +25,7 @@ const RETRY_DELAY_MS = HOUR_MS;
 
 /**
  * Bills the customer's first due servers, at most `limit`, in one transaction. If it fails, bills each in a
- * transaction of its own: one that fails is logged and postponed, so that it does not block the others.
+ * transaction of its own: a server that fails is logged and postponed, so that it does not block the others.
  * Returns how many were due, or `elsewhere` while another process bills the customer.
  */
 export async function billDueServers(

@@ -4,15 +4,21 @@ import { destroyConnection } from './socket.ts';
 
 const RECONNECT_DELAY_MS = 1_000;
 
+interface Listener {
+  readonly channel: string;
+  readonly onNotification: () => void;
+  /** Runs on each new connection. */
+  readonly prepare: (client: pg.Client) => Promise<void> | undefined;
+  readonly onError: ((error: Error) => void) | undefined;
+}
+
 /**
  * Listens on one connection and reconnects after a second. Polling guarantees progress; this only makes it
  * fast.
  */
 export async function listenWithReconnect(
   connect: () => pg.Client,
-  channel: string,
-  onNotification: () => void,
-  onError: ((error: Error) => void) | undefined,
+  { channel, onNotification, prepare, onError }: Listener,
 ): Promise<{ stop(): Promise<void> }> {
   let stopped = false;
   let client: pg.Client | undefined;
@@ -35,6 +41,7 @@ export async function listenWithReconnect(
     next.on('notification', onNotification);
     try {
       await next.connect();
+      await prepare(next);
       await next.query(`listen ${pg.escapeIdentifier(channel)}`);
       // A notification may have been missed while disconnected.
       onNotification();

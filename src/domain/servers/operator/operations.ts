@@ -1,8 +1,9 @@
 /** The operator's view and control of the work that is under way on servers. */
-import { randomUUID } from 'node:crypto';
+
 import { fail } from '../../../kernel/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
+import { newLeaseId } from '../../../store/leases.ts';
 import type { OperationKind, OperationRow, OperationStep } from '../../../store/servers/operations.ts';
 import {
   claimOperationOf,
@@ -86,7 +87,7 @@ const POWER_KINDS: readonly OperationKind[] = ['stop', 'start', 'reboot', 'rescu
  */
 export async function giveUpOperation(service: Service, shownId: string): Promise<void> {
   const { server_id: serverId } = await requireUnderWay(service, shownId);
-  const claim = { serverId, leaseId: randomUUID(), leaseS: LEASE_S };
+  const claim = { serverId, leaseId: newLeaseId(), leaseS: LEASE_S };
   const operation = await claimOperationOf(service.db, claim);
   if (operation === undefined)
     fail('conflict_state', {}, 'A worker is busy with the current step. Try again in a moment.');

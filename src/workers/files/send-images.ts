@@ -2,15 +2,15 @@
  * Sends images to hosts on other machines, in the background: a transfer may take longer than a call of a
  * driver. Each is leased by one process. Another one continues it where the host stopped.
  */
-import { randomUUID } from 'node:crypto';
-import type { Service } from '../domain/context.ts';
-import { findFileToSend, planDistribution, sendToBackend } from '../domain/images/distribute.ts';
-import { describeFault } from '../domain/servers/operations/step.ts';
-import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
-import { LeaseLost } from '../kernel/fail.ts';
-import { runWithLease } from '../kernel/faults/lease-context.ts';
-import { SECOND_MS } from '../kernel/time.ts';
-import { ComputeError } from '../ports/compute.ts';
+
+import type { Service } from '../../domain/context.ts';
+import { findFileToSend, planDistribution, sendToBackend } from '../../domain/images/distribute.ts';
+import { describeFault } from '../../domain/servers/operations/step.ts';
+import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
+import { LeaseLost } from '../../kernel/fail.ts';
+import { runWithLease } from '../../kernel/faults/lease-context.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { ComputeError } from '../../ports/compute.ts';
 import {
   claimBackendFile,
   failBackendFile,
@@ -18,8 +18,9 @@ import {
   type LeasedFile,
   recordFileProgress,
   releaseBackendFile,
-} from '../store/inventory/backend-files.ts';
-import { atMostEvery, housekeepingJob, type Job } from './job.ts';
+} from '../../store/inventory/backend-files.ts';
+import { newLeaseId } from '../../store/leases.ts';
+import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const LEASE_S = 10;
 const HEARTBEAT_MS = SECOND_MS;
@@ -55,7 +56,7 @@ class Transfers {
 
   async startDue(): Promise<void> {
     while (this.#running.size < PER_PROCESS && !this.#isStopping) {
-      const claim = { leaseId: randomUUID(), leaseS: LEASE_S, perBackend: PER_BACKEND };
+      const claim = { leaseId: newLeaseId(), leaseS: LEASE_S, perBackend: PER_BACKEND };
       const file = await claimBackendFile(this.#service.db, claim);
       if (file === undefined) return;
       const abort = new AbortController();
