@@ -53,7 +53,7 @@ export class ReceivedFiles implements HostFiles {
     try {
       if (await this.#isReady(file)) return;
       // Another process may be receiving it, too.
-      await this.#host.withHostLock(`incoming-${sha256.slice(0, 2)}`, async () => {
+      await this.#host.withHostLock(`incoming-${sha256.slice(0, 3)}`, async () => {
         if (await this.#isReady(file)) return;
         if (offset !== (await this.#missingFrom(file)))
           throw new ComputeError('transient', 'the host has other bytes of this file');
