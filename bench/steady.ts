@@ -1,6 +1,6 @@
 /**
- * Ten minutes at 70 % of what the service can answer, reads and writes: how long requests take, and whether
- * the service's memory stays flat. Prints the histogram of the latencies. The service has a core of its own.
+ * Ten minutes at 70 % of the service's capacity, reads and writes: how long requests take, and whether the
+ * service's memory stays flat. Prints the histogram of the latencies. The service has a core of its own.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

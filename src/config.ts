@@ -9,6 +9,7 @@ import { validateCoinSettings } from './config-coins.ts';
 import { isPrivateHost } from './kernel/address-safety.ts';
 import { closestMatch } from './kernel/closest-match.ts';
 import { ConfigError, parseSettingValue, type SettingValue } from './kernel/settings/values.ts';
+import { FILE_SETTINGS_TOGETHER } from './spec/settings/files.ts';
 import { CLI_SETTING_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
 
 export { ConfigError };
@@ -127,6 +128,14 @@ function validateCombinations(config: Config): void {
     const missing = config[one] === null ? one : other;
     throw new ConfigError(
       `${missing}: required, because ${one} and ${other} go together; set both or neither`,
+    );
+  }
+  const [missing, present] = [true, false].map((isUnset) =>
+    FILE_SETTINGS_TOGETHER.find((name) => (config[name] === null) === isUnset),
+  );
+  if (missing !== undefined && present !== undefined) {
+    throw new ConfigError(
+      `${missing}: required with ${present}; set ${FILE_SETTINGS_TOGETHER.join(', ')}, or none of them`,
     );
   }
   for (const [one, other] of SETTING_ALTERNATIVES) {

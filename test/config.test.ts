@@ -106,6 +106,11 @@ for (const [name, values] of Object.entries({
     'https://u:p@dns.example',
   ],
   SKERRY_DNS_KEY: ['two words', 'ключ', 'a'.repeat(513)],
+  SKERRY_S3_URL: ['s3.example', 'http://s3.example', 'https://u:p@s3.example'],
+  SKERRY_S3_BUCKET: ['ab', 'Files', 'a/b', '-files'],
+  SKERRY_S3_REGION: ['us east', 'a/b'],
+  SKERRY_S3_ACCESS_KEY: ['two words', 'a'.repeat(257)],
+  SKERRY_S3_SECRET_KEY: ['two words', 'ключ'],
   SKERRY_MAIL_FROM: ['Skerry', 'a@b.example, c@d.example', 'Skerry\nBcc: <a@b.example>'],
   SKERRY_SANDBOX_PUBLIC: ['yes', '1', 'TRUE'],
   SKERRY_TOKEN_PREFIX: ['Skerry', 'a_b', '1a', 'a'.repeat(21)],
@@ -177,6 +182,22 @@ test('a DNS server requires its key, and http is accepted only for private addre
   }
   assert.match(configErrorMessage({ SKERRY_DNS_URL: 'https://dns.example' }), /^SKERRY_DNS_KEY: /);
   assert.match(configErrorMessage({ SKERRY_DNS_KEY: 'k' }), /^SKERRY_DNS_URL: /);
+});
+
+test('the settings of a file store go together', () => {
+  const settings = {
+    SKERRY_S3_URL: 'https://s3.example',
+    SKERRY_S3_BUCKET: 'files',
+    SKERRY_S3_ACCESS_KEY: 'key',
+    SKERRY_S3_SECRET_KEY: 'secret',
+  };
+  assert.equal(loadConfig(settings).SKERRY_S3_BUCKET, 'files');
+  for (const name of Object.keys(settings)) {
+    assert.match(
+      configErrorMessage({ ...settings, [name]: '' }),
+      new RegExp(`^${name}: required with SKERRY_S3_`),
+    );
+  }
 });
 
 test('crash places are rejected in a live service', () => {

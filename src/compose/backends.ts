@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
+import { findIso } from '../domain/images/distribute.ts';
 import { ensureControlPlane } from '../domain/inventory/control-plane.ts';
 import { describeCertificate, issueHostCertificate } from '../domain/inventory/host-certificates.ts';
 import type { HostInviter } from '../domain/inventory/invite-host.ts';
@@ -21,12 +22,13 @@ const ASK_INTERVAL_MS = 1_000;
 /** Adds the inventory's backends to the driver of this machine. */
 export function withBackends(
   local: ComputeDriver,
-  parts: Pick<Service, 'db' | 'keys' | 'log'>,
+  parts: Pick<Service, 'db' | 'keys' | 'log' | 'blobs'>,
 ): { readonly compute: RemoteCompute; readonly fleet: Fleet } {
   const credentials = async () => (await ensureControlPlane(parts)).credentials;
   const compute = composeCompute({
     local,
     directory: createBackendDirectory(parts.db),
+    findIso: (sha256) => findIso(parts, sha256),
     log: parts.log,
     open: (backend) =>
       openHostDriver({

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
+import { DiskBlobs } from '../drivers/blobs/disk.ts';
+import { LayeredBlobs } from '../drivers/blobs/layered.ts';
+import { S3Blobs } from '../drivers/blobs/s3.ts';
 import { openQemuCompute, type QemuCompute } from '../drivers/compute/qemu/driver.ts';
 import type { Announcement, CephOptions, QemuOptions } from '../drivers/compute/qemu/host.ts';
 import { BIRD } from '../drivers/compute/qemu/net/announce.ts';
@@ -22,6 +25,7 @@ import {
   parseQuoteSources,
 } from '../kernel/settings/lists.ts';
 import { parseSender, parseSmtpUrl } from '../kernel/settings/smtp-url.ts';
+import type { BlobStore } from '../ports/blobs.ts';
 import type { ReverseDns } from '../ports/dns.ts';
 import type { Mailer } from '../ports/mail.ts';
 import type { EuroFeed, QuoteFeed } from '../ports/rates.ts';
@@ -147,6 +151,25 @@ export function createMailer(config: Config): Mailer | null {
 export function createReverseDns(config: Config): ReverseDns | null {
   const { SKERRY_DNS_URL: url, SKERRY_DNS_KEY: key } = config;
   return url === null || key === null ? null : new PowerDns({ url, key });
+}
+
+/**
+ * Returns where customers' files are: in a store, or in the data folder. Databases that share a bucket have
+ * names of their own in it.
+ */
+export function createBlobs(config: Config, database: string): BlobStore {
+  const disk = new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') });
+  const {
+    SKERRY_S3_URL: url,
+    SKERRY_S3_BUCKET: bucket,
+    SKERRY_S3_ACCESS_KEY: accessKey,
+    SKERRY_S3_SECRET_KEY: secretKey,
+  } = config;
+  if (url === null || bucket === null || accessKey === null || secretKey === null) return disk;
+  const { SKERRY_S3_REGION: region, SKERRY_S3_HOST_STYLE: hostStyle } = config;
+  const prefix = `skerry-${database}`;
+  const store = new S3Blobs({ url, bucket, region, accessKey, secretKey, hostStyle, prefix });
+  return new LayeredBlobs(disk, store);
 }
 
 /** Creates the webhook sender. Throws if the certificate file is unreadable: every receiver would fail. */

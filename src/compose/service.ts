@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openDatabaseIdentity } from '../domain/database-identity.ts';
-import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
@@ -23,7 +22,7 @@ import { notifyWorkers } from '../store/service/service.ts';
 import { withBackends } from './backends.ts';
 import { validateCoinKeys } from './coins.ts';
 import { type MigrationChoice, openMigratedDatabase } from './database.ts';
-import { createReverseDns } from './drivers.ts';
+import { createBlobs, createReverseDns } from './drivers.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
 import { createSeams, type Seams } from './seams.ts';
 import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
@@ -90,18 +89,14 @@ export async function openService(
     await db.close();
   };
   try {
-    const { keys, clockOffsetMs, incarnation } = await openDatabaseIdentity(db, {
-      mode: config.SKERRY_MODE,
-      secretKey: config.SKERRY_SECRET_KEY,
-      dataDir: config.SKERRY_DATA_DIR,
-      worthless: config.SKERRY_WORTHLESS_COINS,
-    });
+    const { keys, clockOffsetMs, incarnation } = await openIdentity(config, db);
     const clock = new OffsetClock(clockOffsetMs);
-    const environment = createEnvironment(config, { db, simulationDb, clock, keys, log });
+    const seams = createSeams(config.SKERRY_CRASH_AT);
+    const blobs = seams.port('blobs', createBlobs(config, incarnation));
+    const environment = createEnvironment(config, { db, simulationDb, clock, keys, log, blobs });
     const waker = createWaker(db);
     const baseUrlHolder = { url: baseUrl(config) };
     reads = await openPipelined(db);
-    const seams = createSeams(config.SKERRY_CRASH_AT);
     closeCompute = environment.compute.close;
     const service: Service = {
       db: seams.database(db),
@@ -115,7 +110,7 @@ export async function openService(
       fleet: environment.fleet,
       orders: new KeyedMutex(),
       marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
-      blobs: seams.port('blobs', new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') })),
+      blobs,
       dns: seams.port('dns', createReverseDns(config)),
       settings: serviceSettings(config, baseUrlHolder),
       wake: waker.wake,
@@ -140,6 +135,15 @@ export async function openService(
     await close();
     throw error;
   }
+}
+
+function openIdentity(config: Config, db: OpenDatabase) {
+  return openDatabaseIdentity(db, {
+    mode: config.SKERRY_MODE,
+    secretKey: config.SKERRY_SECRET_KEY,
+    dataDir: config.SKERRY_DATA_DIR,
+    worthless: config.SKERRY_WORTHLESS_COINS,
+  });
 }
 
 function databaseEvents(log: Logger) {
@@ -213,7 +217,7 @@ interface Environment {
  */
 function createEnvironment(
   config: Config,
-  parts: Pick<Service, 'db' | 'keys' | 'log'> & {
+  parts: Pick<Service, 'db' | 'keys' | 'log' | 'blobs'> & {
     readonly clock: OffsetClock;
     readonly simulationDb: OpenDatabase | null;
   },

@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 const READ_BYTES = 1024 ** 2;
+/** Of a stream that is sent elsewhere. */
+const CHUNK_BYTES = 65_536;
 
 /** Syncs a file, or the names in a directory, to the disk. */
 export async function syncPath(path: string): Promise<void> {
@@ -26,4 +29,11 @@ export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: READ_BYTES }), hash);
   return hash.digest('hex');
+}
+
+/** Returns the bytes of a file from `offset` on, as far as `end` bytes of it. */
+export function readFrom(path: string, offset: number, end = Number.POSITIVE_INFINITY): Readable {
+  return offset >= end
+    ? Readable.from([])
+    : createReadStream(path, { start: offset, end: end - 1, highWaterMark: CHUNK_BYTES });
 }

@@ -9,6 +9,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { addImageEdits } from './catalogue-edits.ts';
 import type { OperatorContext } from './context.ts';
 import { formatMoreHint } from './format/table.ts';
+import { addMoveFiles } from './move-files.ts';
 import { parsePositiveInt } from './options.ts';
 
 interface ImportOptions {
@@ -68,6 +69,7 @@ export function addImages(program: Command, { resources, terminal }: OperatorCon
       for (const { image, host, progress } of unfinished) terminal.out(`${image} to ${host}: ${progress}`);
     });
   addCustomImages(images, { resources, terminal });
+  addMoveFiles(images, { resources, terminal });
   addImageEdits(images, { resources, terminal });
 }
 

@@ -43,18 +43,56 @@ export interface BlobStore {
    * repeated. Throws BlobMissingError if it does not have exactly `sizeBytes`.
    */
   publish(key: string, sizeBytes: number, onChunk: (chunk: Uint8Array) => void): Promise<BlobInfo>;
-  /** The path where the machine that runs servers finds the blob. */
-  path(key: string): string;
-  /** Deletes the blob and any partial file that a killed process left. Succeeds if there is none. */
+  /** The path of a blob that is a file on this machine; null if `read` is the only way to its bytes. */
+  path(key: string): string | null;
+  /**
+   * Reads a published blob from `offset` on. Throws BlobMissingError if there is none. The reader compares
+   * the SHA-256: a store may return other bytes than it was given.
+   */
+  read(key: string, offset: number): AsyncIterable<Uint8Array>;
+  /** Deletes the blob and everything that an unfinished upload left. Succeeds if there is none. */
   remove(key: string): Promise<void>;
+  /**
+   * Lists the keys of all that is stored, unfinished uploads included, with the latest change. A key may
+   * appear more than once. Absent if files cannot get lost from the database.
+   */
+  list?(): AsyncIterable<StoredBlob>;
+  /** Files that are on this machine from before there was a store. Absent without a store. */
+  readonly earlier?: EarlierBlobs;
+  /** Throws BlobStoreError, which names the cause, unless a blob can be written, read, and deleted. */
+  check(): Promise<void>;
 }
 
-export class BlobStoreFullError extends Error {
+export interface EarlierBlobs {
+  keys(): Promise<string[]>;
+  /**
+   * Copies the blob to the store, reads it back, and deletes the file. A killed call can be repeated: it
+   * sends what the store lacks. Throws BlobDamagedError, without a change, if the file has another SHA-256,
+   * or the copy.
+   */
+  move(key: string, sha256: string): Promise<{ readonly sizeBytes: number; readonly sentBytes: number }>;
+}
+
+export interface StoredBlob {
+  readonly key: string;
+  readonly changedAt: Date;
+}
+
+/** The store takes or returns no bytes now. The message contains no addresses and no secrets. */
+export class BlobStoreError extends Error {
+  override readonly name: string = 'BlobStoreError';
+}
+
+export class BlobStoreFullError extends BlobStoreError {
   override readonly name = 'BlobStoreFullError';
-  override readonly message = 'not enough disk space for another file';
+  override readonly message = 'not enough space for another file';
 }
 
 export class BlobMissingError extends Error {
   override readonly name = 'BlobMissingError';
   override readonly message = 'bytes of a file are missing';
+}
+
+export class BlobDamagedError extends Error {
+  override readonly name = 'BlobDamagedError';
 }

@@ -71,7 +71,8 @@ export interface FileToFollow {
   readonly onProgress: (bytes: number) => void;
 }
 
-/** A file of this machine. */
+/** A file that this machine can read. */
 export interface FileToSend extends FileToFollow {
-  readonly path: string;
+  /** Returns its bytes from `offset` on. */
+  read(offset: number): AsyncIterable<Uint8Array>;
 }

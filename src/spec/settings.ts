@@ -4,6 +4,7 @@
  * `domain/context.ts`, or http through `HttpSettings`; `npm run docs` writes it to the operator's page.
  */
 import { COIN_SETTINGS } from './settings/coins.ts';
+import { FILE_SETTINGS } from './settings/files.ts';
 import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './settings/rows.ts';
 
 export const SETTINGS = {
@@ -244,6 +245,7 @@ export const SETTINGS = {
     'qemu: networks of the Ceph cluster, such as 10.30.0.0/24, to which QEMU may connect; required with ' +
       'SKERRY_CEPH_MONITORS',
   ),
+  ...FILE_SETTINGS,
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

@@ -15,6 +15,8 @@ import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
+import { sendImagesJob } from './files/send-images.ts';
+import { sweepFilesJob } from './files/sweep-files.ts';
 import { floodsJob, liftBlackholesJob } from './floods.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 import { mailJob } from './mail.ts';
@@ -24,7 +26,6 @@ import { operateJob } from './operate.ts';
 import { retainJob } from './retain.ts';
 import { type Rounds, roundsJob, untilFailure } from './rounds.ts';
 import { sampleMinutesJob } from './sample-minutes.ts';
-import { sendImagesJob } from './send-images.ts';
 import { superviseMachinesJob } from './supervise-machines.ts';
 import { suspendLateJob } from './suspend-late.ts';
 import { takeOverJob } from './take-over.ts';
@@ -68,6 +69,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     retainJob(service),
     resealJob(service),
     auditChainJob(service),
+    sweepFilesJob(service),
   ];
 }
 

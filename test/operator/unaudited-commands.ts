@@ -28,6 +28,7 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'images list',
   'images custom',
   'images import',
+  'images move',
   'machines list',
   'dedicated list',
   'dns check',

@@ -166,6 +166,8 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'blobs.openAppender.finish': 'killed',
   'blobs.publish': 'killed',
   'blobs.path': 'harmless: reads',
+  'blobs.read': 'harmless: reads',
+  'blobs.check': 'harmless: the operator runs it again',
   'blobs.remove': 'killed',
   'dns.set': 'killed',
   'dns.zones': 'harmless: reads',

@@ -3,6 +3,7 @@ import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
+import { countImageFiles } from '../../store/images/stored.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
 import { countBlackholes, countOpenFloods } from '../../store/servers/blackholes.ts';
@@ -170,7 +171,10 @@ async function readService(service: Deps) {
   const switches = (await readSwitches(service)).filter(({ name }) => isServiceSwitch(name));
   const reports = await countReportsByState(db);
   const floods = await countOpenFloods(db);
+  const files = await countImageFiles(db);
   return {
+    skerry_image_files: [gauge(files.n)],
+    skerry_image_files_bytes: [gauge(files.bytes)],
     skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),
     skerry_floods: floods.map(({ direction, blackholed, n }) =>
       gauge(n, { direction, blackholed: blackholed ? 'yes' : 'no' }),

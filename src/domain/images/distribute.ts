@@ -2,6 +2,7 @@
  * Sends disks and customers' ISO images to hosts on other machines. Disks are sent ahead of time, so that no
  * customer waits for one; an ISO is sent when a server on the host needs it.
  */
+import { readFrom } from '../../kernel/files.ts';
 import { ComputeError, DamagedFile, type HostFinding } from '../../ports/compute.ts';
 import type { FileToFollow, FileToSend, WantedFile } from '../../ports/host-files.ts';
 import { listBaseImages } from '../../store/images/images.ts';
@@ -21,6 +22,7 @@ const FAILURES_TOLD = 3;
 const MB = 1_000_000;
 
 type Deps = Pick<Service, 'db' | 'compute'>;
+type SourceFile = Pick<FileToSend, 'file' | 'read'>;
 
 /** Plans what the active hosts lack of the disks on offer. */
 export async function planDistribution({ db, compute }: Deps): Promise<void> {
@@ -32,17 +34,26 @@ export async function planDistribution({ db, compute }: Deps): Promise<void> {
 export async function findFileToSend(
   { db, compute, blobs }: Deps & Pick<Service, 'blobs'>,
   { kind, imageSha256 }: WantedFile,
-): Promise<Pick<FileToSend, 'file' | 'path'>> {
-  if (kind === 'iso') {
-    const found = await findIsoFile(db, imageSha256);
-    if (found === undefined) throw notHere();
-    const sizeBytes = Number(found.size_bytes);
-    return { file: { kind, sha256: imageSha256, sizeBytes, image: null }, path: blobs.path(found.blob_key) };
-  }
+): Promise<SourceFile> {
+  if (kind === 'iso') return await findIso({ db, blobs }, imageSha256);
   const disk = (await compute.images?.stored(imageSha256)) ?? null;
   if (disk === null) throw notHere();
   const { path, sha256, sizeBytes, image } = disk;
-  return { file: { kind, sha256, sizeBytes, image }, path };
+  return { file: { kind, sha256, sizeBytes, image }, read: (offset) => readFrom(path, offset, sizeBytes) };
+}
+
+/** Returns a customer's ISO image, which may be in the store of files. Refuses a deleted image. */
+export async function findIso(
+  { db, blobs }: Pick<Service, 'db' | 'blobs'>,
+  sha256: string,
+): Promise<SourceFile> {
+  const found = await findIsoFile(db, sha256);
+  if (found === undefined) throw notHere();
+  const { blob_key: key, size_bytes: size } = found;
+  return {
+    file: { kind: 'iso', sha256, sizeBytes: Number(size), image: null },
+    read: (offset) => blobs.read(key, offset),
+  };
 }
 
 /** Resolves when the host has the file: from another host of its region if one can send it, or from here. */

@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { fail, invalidRequest, LeaseLost, notFound } from '../../kernel/fail.ts';
 import { formatId, newId, parseId } from '../../kernel/ids.ts';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
-import { BlobMissingError, BlobStoreFullError } from '../../ports/blobs.ts';
+import { BlobMissingError, BlobStoreError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { readImageUsage } from '../../store/images/images.ts';
@@ -189,15 +189,15 @@ async function confirm(service: Service, id: string, writer: string, receivedByt
   if (!(await confirmPart(service.db, part))) throw new LeaseLost();
 }
 
-/** A full disk, lost leases, and lost files get the answers that make a client try again, or start again. */
+/** A store that fails, lost leases, and lost files get answers that make a client try or start again. */
 async function rethrowPartError(
   service: Service,
   actor: CustomerActor,
   shownId: string,
   error: unknown,
 ): Promise<never> {
-  if (error instanceof BlobStoreFullError) {
-    service.log.error({ err: error }, 'not enough disk space for an upload');
+  if (error instanceof BlobStoreError) {
+    service.log.error({ err: error }, 'a part of an upload could not be stored');
     fail('maintenance', { retry_after_s: RETRY_AFTER_S });
   }
   if (error instanceof LeaseLost) {

@@ -14,7 +14,7 @@ import type { Quotas } from '../../kernel/settings/lists.ts';
 import { GIB_BYTES, toGib } from '../../kernel/sizes.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { BlobStoreFullError } from '../../ports/blobs.ts';
+import { BlobStoreError } from '../../ports/blobs.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
 import { findStoredResponse } from '../../store/idempotency.ts';
@@ -65,7 +65,8 @@ export interface ReceivedUpload {
 export interface Upload {
   readonly id: string;
   /**
-   * Receives the file. Refuses one over the limit as early as possible, and a full disk with `maintenance`.
+   * Receives the file. Refuses one over the limit as early as possible, and a full or absent store with
+   * `maintenance`.
    */
   receive(chunks: AsyncIterable<Uint8Array>): Promise<ReceivedFile>;
   /** As in ReceivedUpload. */
@@ -185,8 +186,8 @@ async function receiveFile(
       throw error;
     }
   } catch (error) {
-    if (!(error instanceof BlobStoreFullError)) throw error;
-    service.log.error({ err: error }, 'not enough disk space for an upload');
+    if (!(error instanceof BlobStoreError)) throw error;
+    service.log.error({ err: error }, 'an upload could not be stored');
     return fail('maintenance', { retry_after_s: RETRY_AFTER_S });
   }
 }

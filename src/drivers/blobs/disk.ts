@@ -5,10 +5,10 @@
  * use stays flat.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { readFrom, syncPath, undefinedIfMissing } from '../../kernel/files.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import {
   type BlobAppender,
@@ -18,6 +18,7 @@ import {
   BlobStoreFullError,
   type BlobWriter,
 } from '../../ports/blobs.ts';
+import { isBlobKey, requireBlobKey } from './keys.ts';
 
 /** Kept free for everything else on the disk, mainly the database. */
 const RESERVE_BYTES = GIB_BYTES;
@@ -85,9 +86,29 @@ export class DiskBlobs implements BlobStore {
   }
 
   path(key: string): string {
-    // Keys are our own UUIDs. A name from anyone else must never become a path.
-    if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(key)) throw new Error('invalid blob key');
-    return join(this.#folder, key);
+    return join(this.#folder, requireBlobKey(key));
+  }
+
+  async *read(key: string, offset: number): AsyncGenerator<Uint8Array> {
+    const path = this.path(key);
+    if ((await stat(path).catch(undefinedIfMissing)) === undefined) throw new BlobMissingError();
+    yield* readFrom(path, offset) as AsyncIterable<Uint8Array>;
+  }
+
+  /** Whether the blob is here, published or not. */
+  has(key: string): boolean {
+    return existsSync(this.path(key)) || existsSync(this.#partPath(key));
+  }
+
+  /** Returns the keys of the published blobs. */
+  async keys(): Promise<string[]> {
+    const names = (await readdir(this.#folder).catch(undefinedIfMissing)) ?? [];
+    return names.filter((name) => isBlobKey(name));
+  }
+
+  async check(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#requireSpace(0);
   }
 
   async remove(key: string): Promise<void> {

@@ -120,6 +120,22 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
       : undefined,
   SKERRY_DNS_KEY: (text) =>
     /^[!-~]{1,512}$/.test(text) ? undefined : 'must be 1 to 512 printable ASCII characters without spaces',
+  // Signed requests keep the key secret, but customers' files would be readable in transit.
+  SKERRY_S3_URL: (text) =>
+    URL.canParse(text) && new URL(text).protocol === 'http:' && !isPrivateHost(new URL(text).hostname)
+      ? 'must be https://, or http:// with localhost or a private address, ' +
+        'so that no one can read files in transit'
+      : undefined,
+  SKERRY_S3_BUCKET: (text) =>
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)
+      ? undefined
+      : 'must be 3 to 63 lower-case letters, digits, dots, and hyphens',
+  SKERRY_S3_REGION: (text) =>
+    /^[A-Za-z0-9-]{1,64}$/.test(text) ? undefined : 'must be 1 to 64 letters, digits, and hyphens',
+  SKERRY_S3_ACCESS_KEY: (text) =>
+    /^[!-~]{1,256}$/.test(text) ? undefined : 'must be 1 to 256 printable ASCII characters without spaces',
+  SKERRY_S3_SECRET_KEY: (text) =>
+    /^[!-~]{1,256}$/.test(text) ? undefined : 'must be 1 to 256 printable ASCII characters without spaces',
   SKERRY_XMR_ADDRESS: (text) =>
     MONERO_ADDRESS.test(text) ? undefined : 'must be the primary address of a wallet, 95 letters and digits',
   SKERRY_ETH_USDT: (text) =>

@@ -4,6 +4,7 @@ import { checkReverseDns } from '../../domain/dns/check.ts';
 import { databaseFindings } from '../../domain/health/database.ts';
 import { examineInventory, sumPromised } from '../../domain/health/doctor.ts';
 import { type Finding, readStatus } from '../../domain/health/status.ts';
+import { checkFiles } from '../../domain/images/store.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { ExpectedResources, HostFinding } from '../../ports/compute.ts';
 import type { OperatorContext, OperatorResources } from '../context.ts';
@@ -49,7 +50,8 @@ async function checkService(
     const database = await databaseFindings(service);
     const coins = await checkChains(open);
     const inventory = await examineInventory(service);
-    const findings = [...database, ...coins, ...inventory, ...(await checkReverseDns(service))];
+    const outside = [...(await checkReverseDns(service)), ...(await checkFiles(service))];
+    const findings = [...database, ...coins, ...inventory, ...outside];
     return { findings, promised: await sumPromised(service) };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;

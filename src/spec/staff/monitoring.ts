@@ -56,6 +56,8 @@ export const DATABASE_METRICS = {
   skerry_topups_refund_pending: { help: 'Top-ups with an approved refund that was not sent.', labels: [] },
   skerry_balances_dollars: { help: 'What all customers together have.', labels: ['sign'] },
   skerry_abuse_reports: { help: 'Reports of abuse that are kept.', labels: ['state', 'kind'] },
+  skerry_image_files: { help: 'Files of images that customers uploaded.', labels: [] },
+  skerry_image_files_bytes: { help: 'Size of these files.', labels: [] },
   skerry_floods: { help: 'Floods of packets that have not ended.', labels: ['direction', 'blackholed'] },
   skerry_blackholed_servers: { help: 'Servers whose packets are dropped.', labels: [] },
   skerry_switch_on: { help: '1: the switch is on.', labels: ['switch'] },

@@ -28,7 +28,7 @@ before(async () => {
   world = await startTestService();
   service = world.service;
   await world.fixtures.addPlans(['par'], [S1]);
-  folder = dirname(service.blobs.path(newId(new Date())));
+  folder = dirname(service.blobs.path(newId(new Date())) ?? '');
   await mkdir(folder, { recursive: true });
 });
 after(() => world.close());
@@ -87,6 +87,8 @@ describe('an upload', () => {
       openAppender: () => assert.fail('not in parts'),
       publish: () => assert.fail('not in parts'),
       remove: async () => undefined,
+      read: () => assert.fail('not read'),
+      check: async () => undefined,
       createWriter: async () => ({
         write: async (chunk) => {
           written += chunk.length;

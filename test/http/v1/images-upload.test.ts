@@ -82,7 +82,7 @@ describe('uploading an image', () => {
       ...{ variant: 'minimal', arch: ['amd64', 'arm64'], size_gb: 0.01, cloud_init: false },
       ...{ released_at: today, deprecated_at: null },
     });
-    const path = world.service.blobs.path(parseId('customImage', id) ?? '');
+    const path = world.service.blobs.path(parseId('customImage', id) ?? '') ?? '';
     assert.deepEqual(await readFile(path), content);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.equal((await stat(dirname(path))).mode & 0o777, 0o700);
@@ -260,7 +260,7 @@ describe('deleting an image', () => {
   it('deleting an image hides it and removes its file', async () => {
     const { body } = await world.post(token, multipart([ISO]));
     const id = parseId('customImage', body.id) ?? '';
-    const { path } = { path: world.service.blobs.path(id) };
+    const path = world.service.blobs.path(id) ?? '';
     const gone = await api.delete(`/images/${body.id}`);
     assert.equal(gone.status, 204, gone.text);
     assertApiError(await api.delete(`/images/${body.id}`), 404, 'not_found');

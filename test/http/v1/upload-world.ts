@@ -50,7 +50,7 @@ export async function startUploadWorld(): Promise<UploadWorld> {
   const world = await startHttpWorld();
   const url = await world.app.listen({ port: 0, host: '127.0.0.1' });
   const port = Number(new URL(url).port);
-  const folder = dirname(world.service.blobs.path(randomUUID()));
+  const folder = dirname(world.service.blobs.path(randomUUID()) ?? '');
   const startUpload: UploadWorld['startUpload'] = async (token, bytes, length, headers = []) => {
     const socket = connect(port, '127.0.0.1');
     const head = [

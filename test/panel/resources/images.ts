@@ -20,9 +20,9 @@ export function imagePages(at: () => ResourceFixture): void {
   /** Counts files and uploads that belong to no image. */
   async function leftovers(): Promise<number> {
     const { service, db } = at().world.opened;
-    const files = await readdir(dirname(service.blobs.path('00000000-0000-0000-0000-000000000000'))).catch(
-      () => [],
-    );
+    const files = await readdir(
+      dirname(service.blobs.path('00000000-0000-0000-0000-000000000000') ?? ''),
+    ).catch(() => []);
     const [kept, open] = [
       await db.rows('select 1 from images where blob_key is not null'),
       await db.rows('select 1 from image_uploads'),

@@ -12,6 +12,7 @@ import { composeQuestions, type FleetQuestions } from './facts.ts';
 import { passFile, sendFile } from './files.ts';
 import { Gather } from './gather.ts';
 import type { BackendDriver, RemoteCompute } from './link.ts';
+import { type FindIso, LocalFiles } from './local-files.ts';
 import { composeMoves } from './moves.ts';
 import { BackendRegistry } from './registry.ts';
 import { Route } from './route.ts';
@@ -21,6 +22,8 @@ export interface ComposedOptions {
   readonly directory: BackendDirectory;
   /** Opens the driver of a backend. It connects when it is first called. */
   open(backend: Backend): BackendDriver;
+  /** Absent: the local driver has all files on its disk. */
+  readonly findIso?: FindIso;
   readonly log: Logger;
 }
 
@@ -29,10 +32,16 @@ export function composeCompute({
   local,
   directory,
   open,
+  findIso,
   log,
 }: ComposedOptions): RemoteCompute & { readonly questions: FleetQuestions } {
   const registry = new BackendRegistry({ directory, open, log });
-  const route = new Route({ local, directory, registry });
+  const route = new Route({
+    local,
+    directory,
+    registry,
+    localFiles: findIso === undefined ? null : new LocalFiles({ local, findIso, log }),
+  });
   const gather = new Gather({ local, directory, registry, log });
   return {
     name: local.name,

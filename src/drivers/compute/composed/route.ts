@@ -16,12 +16,15 @@ import {
 } from '../../../ports/compute.ts';
 import type { WantedFile } from '../../../ports/host-files.ts';
 import type { BackendLink } from './link.ts';
+import type { LocalFiles } from './local-files.ts';
 import type { BackendRegistry } from './registry.ts';
 
 export interface RouteParts {
   readonly local: ComputeDriver;
   readonly directory: BackendDirectory;
   readonly registry: BackendRegistry;
+  /** Null: this machine has all files on its disk. */
+  readonly localFiles: LocalFiles | null;
 }
 
 type Call<T> = (driver: ComputeDriver) => Promise<T>;
@@ -94,7 +97,7 @@ export class Route {
     try {
       await this.#inOrder('machine', id, locateDriver, call);
     } catch (error) {
-      throw await requestMissingFile(this.#parts.directory, { error, place, file });
+      throw await requestMissingFile(this.#parts, { error, place, file });
     }
   }
 
@@ -264,11 +267,13 @@ function fileOf({ image, snapshotId }: MachineSpec): WantedFile | null {
  * of the file comes from the wanted state, never from the host, which must not get another customer's image.
  */
 async function requestMissingFile(
-  directory: BackendDirectory,
+  { directory, localFiles }: Pick<RouteParts, 'directory' | 'localFiles'>,
   call: { readonly error: unknown; readonly place: string; readonly file: WantedFile | null },
 ): Promise<unknown> {
   const { error, place, file } = call;
-  if (!(error instanceof MissingFile) || place === LOCAL_BACKEND || file === null) return error;
+  if (!(error instanceof MissingFile) || file === null) return error;
+  if (place === LOCAL_BACKEND)
+    return file.kind === 'iso' ? (localFiles?.request(file.imageSha256) ?? error) : error;
   const fault = await directory.requestFile(place, file);
   if (fault === 'host') return new ComputeError('host', 'the host has no space for the image');
   return fault === 'refused' ? error : new ComputeError('waiting', 'the host is receiving the image');

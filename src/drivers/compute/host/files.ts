@@ -3,7 +3,6 @@
  * the host has, and sends the rest as the body of a request. Its path has the file, the offset, and the
  * number of the call. HTTP/2 limits how far the sender is ahead, so neither side keeps much in memory.
  */
-import { createReadStream } from 'node:fs';
 import { type ClientHttp2Stream, constants, type ServerHttp2Stream } from 'node:http2';
 import { pipeline } from 'node:stream/promises';
 import { type Static, Type } from 'typebox';
@@ -12,8 +11,6 @@ import { withTimeout } from '../../../kernel/timeout.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { FileSource, FileToSend, FileTransfer, HostFile } from '../../../ports/host-files.ts';
 import { FILE_IDLE_MS, parseJson } from './wire.ts';
-
-const CHUNK_BYTES = 65_536;
 
 const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -100,13 +97,13 @@ export async function* readFile(
 /** Sends the bytes from `offset` on. Ends early when the host answers early: its answer has the reason. */
 export async function writeFile(
   stream: ClientHttp2Stream,
-  { file, path, signal, onProgress }: FileToSend,
+  { file, signal, onProgress, read }: FileToSend,
   offset: number,
 ): Promise<void> {
   const cancel = () => stream.close(constants.NGHTTP2_CANCEL);
   signal.addEventListener('abort', cancel);
   let bytes = offset;
-  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       yield chunk;
       bytes += chunk.length;
@@ -115,14 +112,7 @@ export async function writeFile(
   }
   try {
     if (offset >= file.sizeBytes) stream.end();
-    else {
-      const source = createReadStream(path, {
-        start: offset,
-        end: file.sizeBytes - 1,
-        highWaterMark: CHUNK_BYTES,
-      });
-      await pipeline(source, counted, stream);
-    }
+    else await pipeline(read(offset), counted, stream);
   } catch {
     cancel();
   } finally {

@@ -88,7 +88,9 @@ export class QemuHost {
 
   /** Serializes work on the whole host, such as its packet filter. */
   withHostLock<T>(
-    name: 'network' | 'images' | 'volumes' | 'space' | 'metrics' | 'identities' | 'announcement',
+    name:
+      | ('network' | 'images' | 'volumes' | 'space' | 'metrics' | 'identities' | 'announcement')
+      | `incoming-${string}`,
     work: () => Promise<T>,
   ): Promise<T> {
     return this.#locks.withLock(this.layout.lock(name), work);

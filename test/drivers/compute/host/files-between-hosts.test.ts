@@ -12,13 +12,13 @@ import { FileOffers } from '../../../../src/drivers/compute/host/file-offers.ts'
 import { openPeerStream } from '../../../../src/drivers/compute/host/peer.ts';
 import { type PeerListener, startPeerListener } from '../../../../src/drivers/compute/host/peer-listener.ts';
 import { openQemuCompute, type QemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
-import { hashFile } from '../../../../src/kernel/files.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import { DamagedFile } from '../../../../src/ports/compute.ts';
 import type { FileToSend, HostFile } from '../../../../src/ports/host-files.ts';
 import { seededRuns } from '../../../support/seed.ts';
 import { failsAs } from '../compute-world.ts';
 import { type HostWorld, hostWorld } from './host-world.ts';
+import { createSource, type SourceOnDisk } from './source-on-disk.ts';
 
 const MIB = 1024 ** 2;
 const SIZE = 6 * MIB;
@@ -86,11 +86,9 @@ describe('files that one host fetches from another', () => {
   }
 
   /** Creates an ISO image that the source has. */
-  async function newIso(sizeBytes = SIZE): Promise<FileToSend> {
+  async function newIso(sizeBytes = SIZE): Promise<SourceOnDisk> {
     const path = join(folder, `iso-${randomBytes(4).toString('hex')}`);
-    await writeFile(path, randomBytes(sizeBytes));
-    const file: HostFile = { kind: 'iso', sha256: await hashFile(path), sizeBytes, image: null };
-    const sent = { file, path, signal: new AbortController().signal, onProgress: () => undefined };
+    const sent = await createSource(path, sizeBytes);
     await source.driver.putFile(sent);
     return sent;
   }
@@ -98,7 +96,7 @@ describe('files that one host fetches from another', () => {
   const newTransfer = () => ({ id: randomUUID(), key: randomBytes(32) });
   const arrived = (file: HostFile) => join(folder, 'far', 'iso', `${file.sha256}.iso`);
 
-  async function isThere({ file, path }: FileToSend): Promise<void> {
+  async function isThere({ file, path }: SourceOnDisk): Promise<void> {
     assert.ok((await readFile(arrived(file))).equals(await readFile(path)));
     assert.equal((await targetDriver.files.find(file)).state, 'ready');
   }
@@ -123,7 +121,8 @@ describe('files that one host fetches from another', () => {
   it('a file goes from host to host with its progress, and the control plane sends none of it', async () => {
     const sent = await newIso();
     const told: number[] = [];
-    await pass({ ...sent, path: '/nowhere', onProgress: (bytes) => told.push(bytes) });
+    const read = () => assert.fail('the control plane read it');
+    await pass({ ...sent, read, onProgress: (bytes) => told.push(bytes) });
     await isThere(sent);
     assert.equal(told[0], 0);
     await pass({ ...sent, onProgress: (bytes) => assert.equal(bytes, SIZE) });

@@ -14,7 +14,7 @@ import { openQemuCompute, type QemuCompute } from '../../../../src/drivers/compu
 import { QemuHost } from '../../../../src/drivers/compute/qemu/host.ts';
 import { QemuImages } from '../../../../src/drivers/compute/qemu/images/images.ts';
 import { ReceivedFiles } from '../../../../src/drivers/compute/qemu/images/received-files.ts';
-import { hashFile } from '../../../../src/kernel/files.ts';
+import { readFrom } from '../../../../src/kernel/files.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import { DAY_MS } from '../../../../src/kernel/time.ts';
 import type { FileToSend, HostFile } from '../../../../src/ports/host-files.ts';
@@ -22,6 +22,7 @@ import { findProgram, skipUnlessInstalled } from '../../../support/installed-pro
 import { seededRuns } from '../../../support/seed.ts';
 import { failsAs } from '../compute-world.ts';
 import { type HostWorld, hostWorld } from './host-world.ts';
+import { createSource, type SourceOnDisk } from './source-on-disk.ts';
 
 const MIB = 1024 ** 2;
 const SIZE = 6 * MIB;
@@ -62,13 +63,10 @@ describe('files sent to a host', () => {
   const incoming = (sha256: string) => join(folder, 'host', 'incoming', sha256);
 
   /** Creates an ISO image of random bytes. */
-  async function newIso(sizeBytes = SIZE): Promise<FileToSend> {
-    const path = join(folder, `source-${randomBytes(4).toString('hex')}`);
-    await writeFile(path, randomBytes(sizeBytes));
-    const file: HostFile = { kind: 'iso', sha256: await hashFile(path), sizeBytes, image: null };
-    return { file, path, signal: new AbortController().signal, onProgress: () => undefined };
+  async function newIso(sizeBytes = SIZE): Promise<SourceOnDisk> {
+    return await createSource(join(folder, `source-${randomBytes(4).toString('hex')}`), sizeBytes);
   }
-  async function isThere({ file, path }: FileToSend): Promise<void> {
+  async function isThere({ file, path }: SourceOnDisk): Promise<void> {
     const got = await readFile(join(folder, 'host', 'iso', `${file.sha256}.iso`));
     assert.ok(got.equals(await readFile(path)));
     assert.deepEqual((await driver.files.find(file)).state, 'ready');
@@ -246,7 +244,7 @@ describe('files sent to a host', () => {
     const image = await images.add(source, { sha256: null });
     const { path, sha256, sizeBytes } = (await images.stored(image.sha256)) ?? assert.fail();
     assert.equal((await images.stored(image.sha256))?.sha256, sha256);
-    const toSend = { ...(await newIso()), path };
+    const toSend = { ...(await newIso()), read: (offset: number) => readFrom(path, offset) };
     const file = { kind: 'disk', sha256, sizeBytes, image } as const;
     await world.driver.putFile({ ...toSend, file });
     assert.deepEqual(await driver.images.list(), [image]);

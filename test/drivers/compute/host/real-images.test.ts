@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openQemuCompute } from '../../../../src/drivers/compute/qemu/driver.ts';
-import { hashFile } from '../../../../src/kernel/files.ts';
+import { hashFile, readFrom } from '../../../../src/kernel/files.ts';
 import { createLogger } from '../../../../src/kernel/logger.ts';
 import { type MachineSpec, MissingFile } from '../../../../src/ports/compute.ts';
 import type { FileToSend, HostFile } from '../../../../src/ports/host-files.ts';
@@ -33,7 +33,7 @@ describe('images of real machines on another host', REAL_MACHINES, () => {
   const send = (file: HostFile, path: string) => {
     const toSend: FileToSend = {
       file,
-      path,
+      read: (offset) => readFrom(path, offset),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     };

@@ -52,9 +52,13 @@ export class ReceivedFiles implements HostFiles {
     this.#receiving.set(sha256, offset);
     try {
       if (await this.#isReady(file)) return;
-      if (offset !== (await this.#missingFrom(file)))
-        throw new ComputeError('transient', 'the host has other bytes of this file');
-      if (!(await this.#hasDisk(file))) await this.#receiveRest(file, offset, content);
+      // Another process may be receiving it, too.
+      await this.#host.withHostLock(`incoming-${sha256.slice(0, 3)}`, async () => {
+        if (await this.#isReady(file)) return;
+        if (offset !== (await this.#missingFrom(file)))
+          throw new ComputeError('transient', 'the host has other bytes of this file');
+        if (!(await this.#hasDisk(file))) await this.#receiveRest(file, offset, content);
+      });
       if (file.kind === 'rescue' && file.image !== null) await this.#images.setRescue(file.image.sha256);
     } finally {
       this.#receiving.delete(sha256);

@@ -3,14 +3,14 @@
  * driver. Each is leased by one process. Another one continues it where the host stopped.
  */
 
-import type { Service } from '../domain/context.ts';
-import { findFileToSend, planDistribution, sendToBackend } from '../domain/images/distribute.ts';
-import { describeFault } from '../domain/servers/operations/step.ts';
-import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
-import { LeaseLost } from '../kernel/fail.ts';
-import { runWithLease } from '../kernel/faults/lease-context.ts';
-import { SECOND_MS } from '../kernel/time.ts';
-import { ComputeError } from '../ports/compute.ts';
+import type { Service } from '../../domain/context.ts';
+import { findFileToSend, planDistribution, sendToBackend } from '../../domain/images/distribute.ts';
+import { describeFault } from '../../domain/servers/operations/step.ts';
+import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
+import { LeaseLost } from '../../kernel/fail.ts';
+import { runWithLease } from '../../kernel/faults/lease-context.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
+import { ComputeError } from '../../ports/compute.ts';
 import {
   claimBackendFile,
   failBackendFile,
@@ -18,9 +18,9 @@ import {
   type LeasedFile,
   recordFileProgress,
   releaseBackendFile,
-} from '../store/inventory/backend-files.ts';
-import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../store/leases.ts';
-import { atMostEvery, housekeepingJob, type Job } from './job.ts';
+} from '../../store/inventory/backend-files.ts';
+import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../../store/leases.ts';
+import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const PLAN_EVERY_MS = 5 * SECOND_MS;
 const CLAIM_EVERY_MS = SECOND_MS;
