@@ -37,7 +37,7 @@ export async function benchFleetYear(folder: string): Promise<Figure[]> {
   }
 }
 
-async function runYear({ http, url }: RunningService): Promise<Figure[]> {
+async function runYear({ http, url, opened }: RunningService): Promise<Figure[]> {
   const sandbox = async (name: string, body: object = {}) => {
     const response = await http.inject({
       method: 'POST',
@@ -58,6 +58,11 @@ async function runYear({ http, url }: RunningService): Promise<Figure[]> {
   const startedAt = performance.now();
   await sandbox('clock', { advance_s: 365 * DAY_S });
   const value = (performance.now() - startedAt) / 1_000;
+  const left = await opened.db.row<{ count: bigint }>(
+    "select count(*) from servers where status = 'running'",
+  );
+  if (Number(left?.count) !== CUSTOMERS * SERVERS_PER_CUSTOMER)
+    throw new Error(`only ${left?.count} servers run at the end`);
   const name = `sandbox: a year of ${CUSTOMERS * SERVERS_PER_CUSTOMER} monthly servers`;
   return [{ name, value, unit: 's', limit: 60, goal: 30, bound: 'max' }];
 }

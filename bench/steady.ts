@@ -12,9 +12,9 @@ import { OVERLOAD } from '../src/spec/overload.ts';
 import { openDatabase } from '../src/store/db.ts';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { leaveFirstCore } from './cores.ts';
-import { type Figure, median } from './figure.ts';
+import { CannotMeasure, type Figure, median } from './figure.ts';
 import { type Peer, type RequestSpec, startPeer } from './load.ts';
-import { closedLoop, LoadClient, type LoadResult, openLoop } from './open-loop.ts';
+import { closedLoop, isGeneratorInTime, LoadClient, type LoadResult, openLoop } from './open-loop.ts';
 import { createRestFixture, requestSpecs } from './rest.ts';
 
 const LOAD = 0.7;
@@ -26,6 +26,8 @@ const WARM_UP_SLICES = 12;
 /** The memory of so many slices at the start is compared with as many at the end. */
 const COMPARED_SLICES = 12;
 const CALIBRATE_S = 5;
+/** The share of slices in which the generator may be late: then the latencies are its own. */
+const LATE_SLICES_MAX = 0.05;
 const CONNECTIONS = 200;
 /** The share of each request in the load. */
 const SHARES = { get: 0.7, list: 0.2, patch: 0.1 } as const;
@@ -73,6 +75,7 @@ async function measure(peer: Peer, specs: Record<Name, RequestSpec>): Promise<Fi
   const clients = new Map<Name, LoadClient>();
   for (const name of namesOf(specs)) clients.set(name, new LoadClient(peer.url, specs[name], record));
   const memory: number[] = [];
+  let lateSlices = 0;
   const total = { sent: 0, served: 0, refused: 0, failed: 0 };
   try {
     for (const client of clients.values()) await client.open(CONNECTIONS / clients.size);
@@ -81,12 +84,16 @@ async function measure(peer: Peer, specs: Record<Name, RequestSpec>): Promise<Fi
       const loads = [...clients].map(([name, client]) =>
         openLoop(client, { perS: rates[name], seconds: SLICE_S }),
       );
-      for (const result of await Promise.all(loads)) addTo(total, result);
+      const results = await Promise.all(loads);
+      if (!results.every(isGeneratorInTime)) lateSlices++;
+      for (const result of results) addTo(total, result);
       memory.push(residentMb(peer.pid));
     }
   } finally {
     for (const client of clients.values()) client.close();
   }
+  if (lateSlices > LATE_SLICES_MAX * memory.length)
+    throw new CannotMeasure(`the load generator was late in ${lateSlices} of ${memory.length} slices`);
   process.stderr.write(`${[`${total.sent} requests`, ...latencies.lines()].join('\n')}\n`);
   const warm = memory.slice(WARM_UP_SLICES, WARM_UP_SLICES + COMPARED_SLICES);
   const growth = median(memory.slice(-COMPARED_SLICES)) / median(warm);
@@ -122,6 +129,8 @@ async function findRates(url: string, specs: Record<Name, RequestSpec>): Promise
     const client = new LoadClient(url, specs[name]);
     try {
       await client.open(OVERLOAD.admittedMin);
+      // The first run is a warm-up.
+      await closedLoop(client, { callers: OVERLOAD.admittedMin, seconds: CALIBRATE_S });
       const peak = await closedLoop(client, { callers: OVERLOAD.admittedMin, seconds: CALIBRATE_S });
       secondsPerRequest += SHARES[name] / peak.servedPerS;
     } finally {

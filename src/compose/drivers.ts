@@ -77,18 +77,7 @@ export function createQemuCompute(config: Config, log: Logger): QemuCompute | nu
   if (config.SKERRY_COMPUTE === 'simulator') return null;
   const options = { ...qemuOptions(config), log };
   if (config.SKERRY_COMPUTE === 'qemu') return openQemuCompute(options);
-  return withoutMachines(openQemuCompute({ ...options, hosts: [], peerAddress: null }));
-}
-
-/** The machine of the service keeps the disks of images, and is no host: it needs neither QEMU nor root. */
-function withoutMachines(compute: QemuCompute): QemuCompute {
-  return {
-    ...compute,
-    superviseMachines: async () => [],
-    examine: async function* () {
-      yield { level: 'ok', subject: 'machines', message: 'on other hosts (SKERRY_COMPUTE=hosts)' };
-    },
-  };
+  return openQemuCompute({ ...options, hosts: [], peerAddress: null, keepsOnlyImages: true });
 }
 
 /**

@@ -59,7 +59,7 @@ async function settle(runner: JobRunner, deadline: number): Promise<void> {
 /**
  * Advances due date by due date, and finishes the work of each before the next. A year then passes as it
  * would in reality, not in one jump over everything due. Waits for webhooks and mails in flight, so that
- * retries are scheduled from the time at which they were sent. Metrics are stored on arrival.
+ * retries are scheduled from the time at which they were sent. Metrics are stored at the end of the jump.
  */
 async function advanceClock(
   opened: Pick<OpenedService, 'db' | 'clock'>,

@@ -1,4 +1,4 @@
-/** Drivers of a sandbox: simulated coins, rates, mail, and, unless SKERRY_COMPUTE=qemu, machines. */
+/** Drivers of a sandbox: simulated coins, rates, mail, and, unless machines are real, machines. */
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { SimnetControl } from '../drivers/chain/simnet/control.ts';

@@ -48,7 +48,7 @@ const STEPS: readonly Step[] = [
   },
   {
     isDone: (values) => values.get('SKERRY_COMPUTE') !== 'simulator',
-    message: 'SKERRY_COMPUTE=qemu: real servers; you can try this in a sandbox first',
+    message: 'SKERRY_COMPUTE=qemu or hosts: real servers; you can try this in a sandbox first',
     required: true,
   },
   {

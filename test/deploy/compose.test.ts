@@ -40,7 +40,11 @@ describe('the compose file', () => {
       assert.deepEqual(services[name].depends_on, after);
       assert.ok(Number.parseInt(services[name].stop_grace_period, 10) > ENDINGS.stopped.requestsMs / 1_000);
     }
-    assert.deepEqual(services.api.ports, ['127.0.0.1:8080:8080/tcp']);
+    const ports = [8080, 8081, 8090].map((port) => `127.0.0.1:${port}:${port}/tcp`);
+    assert.deepEqual(services.api.ports, ports);
+    const { ipv4_address: address } = services.api.networks.default;
+    const { SKERRY_ADMIN_HOST, SKERRY_ONION_HOST } = services.api.environment;
+    assert.deepEqual([SKERRY_ADMIN_HOST, SKERRY_ONION_HOST], [address, address]);
   });
 
   it('is refused by Compose with a field that it does not know', {
@@ -55,10 +59,10 @@ describe('the compose file', () => {
   });
 
   it('has settings with which a live service starts', () => {
-    const { 'x-skerry': shared, networks } = parse(readDeployFile('compose.yaml'), {
+    const { services, networks } = parse(readDeployFile('compose.yaml'), {
       merge: true,
     }) as Manifest;
-    const env = { ...shared.environment, SKERRY_BASE_URL: BASE_URL };
+    const env = { ...services.api.environment, SKERRY_BASE_URL: BASE_URL };
     const config = loadConfig(env, 'DATABASE_URL=postgres://skerry:example@postgres/skerry');
     requireLiveSafety(config);
     // Docker's proxy has the address of the gateway.

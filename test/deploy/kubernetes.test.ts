@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { parseEnv } from 'node:util';
 import { ENDINGS } from '../../src/compose/draining.ts';
 import { requireLiveSafety } from '../../src/compose/live-safety.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -129,15 +128,17 @@ describe('the Kubernetes manifests', () => {
   it('have settings with which a live service starts', () => {
     const { data } = find('ConfigMap', 'skerry-settings');
     const key = Buffer.alloc(32).toString('base64');
-    const secrets = find('Secret', 'skerry-secrets').stringData['.env'];
-    // The example is no key, so that no one keeps it.
-    assert.throws(() => loadConfig(data, secrets), /^ConfigError: SKERRY_SECRET_KEY: /);
-    const config = loadConfig(data, secrets.replace('k1:example', `k1:${key}`));
+    const secrets = `DATABASE_URL=postgres://skerry:example@postgres.example/skerry\nSKERRY_SECRET_KEY=k1:${key}`;
+    const config = loadConfig({ ...data, SKERRY_ADMIN_HOST: '10.244.1.7' }, secrets);
     requireLiveSafety(config);
     assert.equal(config.SKERRY_COMPUTE, 'hosts');
-    const [{ containerPort }] = find('Deployment', 'skerry-api').spec.template.spec.containers[0].ports;
-    assert.equal(config.SKERRY_PORT, containerPort);
-    assert.deepEqual(Object.keys(parseEnv(secrets)), ['DATABASE_URL', 'SKERRY_SECRET_KEY']);
+    const [http, admin] = find('Deployment', 'skerry-api').spec.template.spec.containers[0].ports;
+    assert.deepEqual(
+      [http.containerPort, admin.containerPort],
+      [config.SKERRY_PORT, config.SKERRY_ADMIN_PORT],
+    );
+    // Applying the folder again must not replace the operator's secrets.
+    assert.ok(MANIFESTS.every(({ manifest }) => manifest.kind !== 'Secret'));
   });
 
   it('give a pod the time to leave: first its proxies, then its clients', () => {

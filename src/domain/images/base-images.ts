@@ -62,7 +62,7 @@ export async function getBaseImages(
 function requireBaseImages({ compute }: Service): BaseImages {
   if (compute.images !== null) return compute.images;
   throw new OperatorError(
-    'the simulator needs no base images: set SKERRY_COMPUTE=qemu to install real machines',
+    'the simulator needs no base images: set SKERRY_COMPUTE to qemu or hosts to install real machines',
   );
 }
 

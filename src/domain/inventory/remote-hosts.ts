@@ -29,7 +29,9 @@ export async function checkInvitation(
   host: Invitation,
 ): Promise<void> {
   if (compute.hosts === null) {
-    throw new OperatorError('simulated machines need no hosts: set SKERRY_COMPUTE=qemu to use real ones');
+    throw new OperatorError(
+      'simulated machines need no hosts: set SKERRY_COMPUTE to qemu or hosts to use real ones',
+    );
   }
   if (!ADDRESS.test(host.address)) {
     throw new OperatorError(

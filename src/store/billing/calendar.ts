@@ -95,8 +95,8 @@ export async function listDueCustomers(
 
 /**
  * Locks the customer's calendar until `tx` ends, so that servers due at the same time are processed in order.
- * Returns false when another transaction holds it. With `lockTimeout`, the transaction's later statements wait
- * no longer for a lock.
+ * Returns false when another transaction holds it. With `lockTimeout`, the transaction's later statements
+ * wait no longer for a lock.
  */
 export async function tryLockCalendar(tx: Sql, customerId: string, lockTimeout?: string): Promise<boolean> {
   const row = await tx.row<{ locked: boolean }>(

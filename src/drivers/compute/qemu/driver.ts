@@ -107,7 +107,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     examine: (promised) => examineHost(host, promised),
     superviseMachines: async (blocks) => {
       await files.deleteStale();
-      return await supervisor.runRound(blocks);
+      return options.keepsOnlyImages ? [] : await supervisor.runRound(blocks);
     },
   };
 }

@@ -42,6 +42,8 @@ export interface QemuOptions {
   readonly announcement?: Announcement;
   /** The cluster of shared volumes; none by default. */
   readonly ceph?: CephOptions | null;
+  /** It runs no machines, and only keeps the disks of images for hosts: it needs neither QEMU nor root. */
+  readonly keepsOnlyImages?: boolean;
   readonly log: Logger;
 }
 

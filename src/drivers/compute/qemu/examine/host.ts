@@ -5,11 +5,16 @@ import { checkAnnouncement } from './announcement.ts';
 import { bootImages } from './boot-images.ts';
 import { bootTestSector } from './boot-test-sector.ts';
 import { checkSharedStorage } from './shared-storage.ts';
-import { checkBlackholes, checkCapacity, HOST_CHECKS } from './system.ts';
+import { checkBlackholes, checkCapacity, HOST_CHECKS, IMAGE_CHECKS } from './system.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function* examineHost(host: QemuHost, promised: ExpectedResources): AsyncIterable<HostFinding> {
+  if (host.options.keepsOnlyImages) {
+    yield { level: 'ok', subject: 'machines', message: 'on other hosts (SKERRY_COMPUTE=hosts)' };
+    for (const check of IMAGE_CHECKS) yield* await check(host);
+    return;
+  }
   let hasFailure = false;
   for (const check of [...HOST_CHECKS, checkSharedStorage]) {
     for (const finding of await check(host)) {

@@ -16,7 +16,7 @@ import { freeBytes, GIB } from '../space.ts';
 /** Ordered by dependency. */
 export const HOST_CHECKS: readonly ((host: QemuHost) => Promise<HostFinding[]>)[] = [
   checkUser,
-  checkPrograms,
+  () => checkPrograms(),
   checkDevices,
   checkKernel,
   checkForwarding,
@@ -62,9 +62,12 @@ async function checkUser(): Promise<HostFinding[]> {
   return report('user', process.getuid?.() === 0 ? [] : [fail(message)], 'root');
 }
 
-async function checkPrograms(): Promise<HostFinding[]> {
+/** For a machine that only keeps the disks of images. */
+export const IMAGE_CHECKS: typeof HOST_CHECKS = [() => checkPrograms(['qemu-img']), checkSpace];
+
+async function checkPrograms(needed = Object.keys(PROGRAMS)): Promise<HostFinding[]> {
   const missing: string[] = [];
-  for (const program of Object.keys(PROGRAMS)) if (!(await isInstalled(program))) missing.push(program);
+  for (const program of needed) if (!(await isInstalled(program))) missing.push(program);
   const packages = [...new Set(missing.map((program) => PROGRAMS[program]))].join(' ');
   const fix = `apt-get install --no-install-recommends ${packages}`;
   return report(
