@@ -128,7 +128,8 @@ describe('the Kubernetes manifests', () => {
   it('have settings with which a live service starts', () => {
     const { data } = find('ConfigMap', 'skerry-settings');
     const key = Buffer.alloc(32).toString('base64');
-    const secrets = `DATABASE_URL=postgres://skerry:example@postgres.example/skerry\nSKERRY_SECRET_KEY=k1:${key}`;
+    const database = 'DATABASE_URL=postgres://skerry:example@postgres.example/skerry';
+    const secrets = `${database}\nSKERRY_SECRET_KEY=k1:${key}`;
     const config = loadConfig({ ...data, SKERRY_ADMIN_HOST: '10.244.1.7' }, secrets);
     requireLiveSafety(config);
     assert.equal(config.SKERRY_COMPUTE, 'hosts');

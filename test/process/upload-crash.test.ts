@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isoFile } from '../support/iso.ts';
 import { NO_RADOSGW, Radosgw } from '../support/radosgw.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { FULL_ONLY, rotate } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
@@ -155,7 +155,7 @@ describe('the same with an S3 store', { skip: FULL_ONLY.skip || NO_RADOSGW }, ()
   });
   after(() => store?.close());
 
-  for (const { name, run, finish } of SCENARIOS) {
+  for (const { name, run, finish } of rotate(SCENARIOS, { sample: 1, full: 3, soak: 1 })) {
     it(`${name} keeps an object only for a committed image, and accepts a retry`, async (t) => {
       const settings = (copy: string) => ({ ...environment(copy), ...store.env });
       const createContext = ({ url }: SkerrydProcess) => ({ url, files: () => store.list() });
