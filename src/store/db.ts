@@ -4,6 +4,7 @@ import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kern
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { Connector } from './connections/connector.ts';
+import { connectToAny } from './connections/hosts.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
 import { type BoundStatement, bindParameters } from './parameters.ts';
@@ -168,22 +169,11 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 async function acquire({ pool, connector }: Source): Promise<pg.PoolClient> {
   const timeoutMs = remainingMs();
   if (timeoutMs <= 0) throw new DeadlineExceeded();
-  const connecting = connector.hosts.count > 1 ? connectToAny(pool, connector) : pool.connect();
+  const connecting = connector.hosts.count > 1 ? connectToAny(pool, connector.hosts) : pool.connect();
   if (timeoutMs === Number.POSITIVE_INFINITY) return await connecting;
   if (await settlesWithin(connecting, timeoutMs)) return await connecting;
   connecting.then((client) => client.release()).catch(() => undefined);
   throw new DeadlineExceeded();
-}
-
-async function connectToAny(pool: pg.Pool, { hosts }: Connector): Promise<pg.PoolClient> {
-  if (hosts.isLost) await hosts.find();
-  try {
-    return await pool.connect();
-  } catch (error) {
-    if (!hosts.isLost) throw error;
-    await hosts.find();
-    return await pool.connect();
-  }
 }
 
 /** Runs one statement, which commits on its own. */
@@ -277,6 +267,7 @@ const UNAVAILABLE_MESSAGE = new RegExp(
   [
     'Connection terminated',
     'timeout exceeded when trying to connect',
+    'timeout expired',
     'Client has encountered a connection error',
     'not queryable',
     'Query read timeout',

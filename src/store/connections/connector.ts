@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { createColumnTypes } from './column-types.ts';
-import { Hosts, type HostsOptions, roleError } from './hosts.ts';
+import { Hosts, type HostsOptions, isHostFailure, roleError } from './hosts.ts';
 import { destroyConnection } from './socket.ts';
 import { watchReplication } from './unreplicated.ts';
 
@@ -15,7 +15,7 @@ const CONNECTION_CHECK_MS = 2_000;
 /** Give up this much later on a server that does not even report its own timeout. */
 const SERVER_GRACE_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** With other hosts to try. */
+/** With other hosts to try. Not for the pool, whose limit also covers the wait for a free connection. */
 const CONNECT_ONE_TIMEOUT_MS = 3_000;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -41,7 +41,7 @@ export class Connector {
       types: TYPES,
       application_name: 'skerry',
       ...(isPooler ? {} : { options: sessionOptions(statementTimeoutMs) }),
-      connectionTimeoutMillis: hosts.count > 1 ? CONNECT_ONE_TIMEOUT_MS : CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...(hosts.count > 1 ? { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS } : {}),
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SERVER_GRACE_MS } : {}),
     };
@@ -99,10 +99,16 @@ function clientClass(hosts: Hosts, isPooler: boolean): ClientClass {
   const Base = pg.Client as unknown as new (config: pg.ClientConfig) => pg.Client & WithStartup;
   return class extends Base {
     constructor(config: pg.ClientConfig = {}) {
-      super({ ...config, ...hosts.server });
+      super({
+        ...config,
+        ...hosts.server,
+        ...(hosts.count > 1 ? { connectionTimeoutMillis: CONNECT_ONE_TIMEOUT_MS } : {}),
+      });
       hosts.follow(this);
       watchReplication(this);
-      this.on('error', () => hosts.lose(this));
+      this.on('error', (error) => {
+        if (isHostFailure(error)) hosts.lose(this);
+      });
     }
 
     override connect(): Promise<this>;
@@ -117,7 +123,7 @@ function clientClass(hosts: Hosts, isPooler: boolean): ClientClass {
       }
       super.connect((connectError: Error | null) => {
         const error = connectError ?? roleError(this);
-        if (error) hosts.lose(this);
+        if (error && isHostFailure(error)) hosts.lose(this);
         callback(error, this);
       });
       return undefined;

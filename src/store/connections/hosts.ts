@@ -18,6 +18,15 @@ class NotWritable extends Error {
   readonly code = '25006';
 }
 
+/**
+ * Whether an error says that the host is lost or accepts no writes. A server that has no connection left, or
+ * refuses the user, is still the one that accepts writes.
+ */
+export function isHostFailure(error: Error): boolean {
+  const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
+  return severity === undefined || /^(?:08|57P|25006$)/.test(String(code));
+}
+
 export interface HostsOptions {
   /** `host` counts from 1. */
   readonly onMove?: ((host: number, of: number) => void) | undefined;
@@ -37,7 +46,7 @@ export class Hosts {
   readonly #servers: readonly pg.ClientConfig[];
   readonly #isWritable: boolean;
   readonly #onMove: HostsOptions['onMove'];
-  readonly #clients = new Map<pg.Client, number>();
+  readonly #clients = new Map<pg.ClientBase, number>();
   readonly #moveListeners: (() => void)[] = [];
   #current = 0;
   #isLost: boolean;
@@ -81,7 +90,7 @@ export class Hosts {
   }
 
   /** A connection failed, or turned out to accept no writes. */
-  lose(client: pg.Client): void {
+  lose(client: pg.ClientBase): void {
     if (this.count > 1 && this.#clients.get(client) === this.#current) this.#isLost = true;
   }
 
@@ -106,12 +115,18 @@ export class Hosts {
       this.#onMove?.(found + 1, this.count);
       for (const listener of this.#moveListeners) listener();
     } catch (error) {
-      const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-      const failure = new NotWritable('no host of the database accepts writes', { cause: first });
+      const failure = searchError(error instanceof AggregateError ? error.errors : [error]);
       this.#failure = { error: failure, atMs: performance.now() };
       throw failure;
     }
   }
+}
+
+/** If all servers refuse for the same reason, for example a wrong password, that is the error. */
+function searchError(errors: readonly unknown[]): unknown {
+  const [first, ...others] = errors as { readonly code?: unknown; readonly severity?: unknown }[];
+  const isShared = first?.severity !== undefined && others.every(({ code }) => code === first.code);
+  return isShared ? first : new NotWritable('no host of the database accepts writes', { cause: first });
 }
 
 /** Resolves if the server can be reached and accepts writes. */
@@ -132,7 +147,7 @@ async function probe(server: pg.ClientConfig): Promise<void> {
   }
 }
 
-const readOnly = new WeakSet<pg.Client>();
+const readOnly = new WeakSet<pg.ClientBase>();
 
 /** A server reports these settings before a new connection can be used, and whenever they change. */
 function watchRole(client: pg.Client): void {
@@ -152,6 +167,33 @@ const READ_ONLY_SETTINGS = new Set(['in_hot_standby', 'default_transaction_read_
  * Returns the error of a connection that was opened to a server that accepts no writes. The driver learns of
  * its end only after it has reported it as open.
  */
-export function roleError(client: pg.Client): Error | null {
+export function roleError(client: pg.ClientBase): Error | null {
   return readOnly.has(client) ? new NotWritable('the host is read-only') : null;
+}
+
+/** Borrows a connection to the host that accepts writes. Tries the other hosts if the current one fails. */
+export async function connectToAny(pool: pg.Pool, hosts: Hosts): Promise<pg.PoolClient> {
+  if (hosts.isLost) {
+    const found = hosts.find();
+    // An idle connection may still serve. The search closes it if another host accepts writes.
+    if (pool.idleCount === 0) await found;
+    else found.catch(() => undefined);
+  }
+  try {
+    return await borrow(pool, hosts);
+  } catch (error) {
+    if (!hosts.isLost) throw error;
+    await hosts.find();
+    return await borrow(pool, hosts);
+  }
+}
+
+async function borrow(pool: pg.Pool, hosts: Hosts): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  // It became read-only a moment ago, and the pool has not yet learned of its end.
+  const error = roleError(client);
+  if (!error) return client;
+  hosts.lose(client);
+  client.release(error);
+  throw error;
 }

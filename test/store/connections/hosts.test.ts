@@ -80,6 +80,52 @@ it('a connection that became read-only is replaced', async () => {
   });
 });
 
+it('a role without free connections keeps the host and uses those that it has', async () => {
+  const proxy = await startPgProxy(scratch.connection);
+  const { database } = scratch.connection;
+  const admin = openDatabase(scratch.connection, { poolSize: 1 });
+  const role = `limited_${database}`;
+  await admin.run(`create role ${role} login connection limit 1`);
+  const name = `${proxy.connection.host}:${proxy.connection.port}`;
+  const url = `postgres://${role}@${name},${name}/${database}`;
+  const db = openDatabase({ connectionString: url }, { poolSize: 2 });
+  try {
+    // The search may still hold the only connection for a moment.
+    for (const deadline = Date.now() + 10_000; ; ) {
+      const found = await one(db).catch((error: unknown) => assert.equal(sqlState(error), '53300'));
+      if (found) break;
+      assert.ok(Date.now() < deadline);
+    }
+    const both = await Promise.allSettled([db.row('select pg_sleep(0.2)'), one(db)]);
+    assert.deepEqual(
+      both.map((result) => (result.status === 'fulfilled' ? 'ok' : sqlState(result.reason))),
+      ['ok', '53300'],
+    );
+    assert.deepEqual(await one(db), { n: 1 });
+  } finally {
+    await db.close();
+    await admin.run(`drop role ${role}`);
+    await admin.close();
+    await proxy.close();
+  }
+});
+
+it('a reason for which all hosts refuse is the error', async () => {
+  const proxy = await startPgProxy(scratch.connection);
+  const { user } = scratch.connection;
+  const name = `${proxy.connection.host}:${proxy.connection.port}`;
+  const db = openDatabase(
+    { connectionString: `postgres://${user}@${name},${name}/nowhere` },
+    { poolSize: 1 },
+  );
+  try {
+    assert.equal(sqlState(await one(db).catch((error: unknown) => error)), '3D000');
+  } finally {
+    await db.close();
+    await proxy.close();
+  }
+});
+
 it('a commit that no standby confirmed has an unknown outcome', async () => {
   await withHosts(async (db) => {
     await db.run('create table commits (n int)');
