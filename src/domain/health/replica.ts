@@ -11,12 +11,12 @@ export async function withReplicaReads(service: Service, writer: Writer): Promis
 
 export function replicaFindings({ replica }: Pick<Service, 'replica'>): HostFinding[] {
   if (!replica) return [];
-  const { state, lagMs } = replica.state();
+  const { state, lagMs, reason } = replica.state();
   const lag = lagMs === null ? '' : `, ${(lagMs / 1_000).toFixed(1)} s behind at most`;
   if (state === 'current') return [{ level: 'ok', subject: 'replica', message: `answers lists${lag}` }];
   const message =
     state === 'away'
-      ? 'does not answer, or replicates another database; the primary answers its reads'
+      ? `${reason === null ? 'does not answer' : `cannot be used: ${reason}`}; the primary answers its reads`
       : `too far behind${lag}; the primary answers its reads`;
   return [{ level: 'warn', subject: 'replica', message }];
 }

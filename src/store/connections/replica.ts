@@ -4,14 +4,20 @@
  * alone, and also while nothing is written.
  */
 
+import type pg from 'pg';
+import { DeadlineExceeded, runApart } from '../../kernel/faults/deadline.ts';
 import type { Database } from '../../kernel/sql.ts';
 import { settlesWithin } from '../../kernel/timeout.ts';
-import { type ConnectionSettings, isUnavailable, openDatabase, sqlState } from '../db.ts';
+import { type ConnectionSettings, isUnavailable, type OpenDatabase, openDatabase, sqlState } from '../db.ts';
 import { countCompletedChanges, type Writer } from './recent-changes.ts';
+import { destroyConnection } from './socket.ts';
 
 const SAMPLE_INTERVAL_MS = 250;
 const SAMPLE_TIMEOUT_MS = 1_000;
 const SAMPLES_MAX = 1_000;
+/** For a statement of a request, which then has its own time left for the primary. */
+const READ_TIMEOUT_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 /** The replica canceled a statement that stood in the way of its replay. */
 const CONFLICT = '40001';
 
@@ -20,6 +26,13 @@ export interface ReplicaState {
   readonly state: 'current' | 'behind' | 'away';
   /** How far it is behind, at most; null: unknown. */
   readonly lagMs: number | null;
+  /** Why it is away; null: it does not answer. */
+  readonly reason: string | null;
+}
+
+/** It answers, and must not be used. */
+class NoReplica extends Error {
+  override readonly name = 'NoReplica';
 }
 
 export interface ReplicaReads {
@@ -45,13 +58,14 @@ interface Sample {
 export class Replica implements ReplicaReads {
   readonly #primary: Database;
   readonly #maxLagMs: number;
-  readonly #reads: ReturnType<typeof openDatabase>;
-  readonly #sampler: ReturnType<typeof openDatabase>;
-  readonly #fallback: Database;
+  readonly #reads: OpenDatabase;
+  readonly #sampler: OpenDatabase;
+  readonly #clients = new Set<pg.ClientBase>();
   #samples: Sample[] = [];
   /** It has everything that was committed before. */
   #freshAsOfMs: number | null = null;
   #isAway = true;
+  #reason: string | null = null;
   #timer: NodeJS.Timeout | undefined;
   #sampling: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -62,22 +76,29 @@ export class Replica implements ReplicaReads {
     const { poolSize, onError } = options;
     this.#reads = openDatabase(connection, { poolSize, onError });
     this.#sampler = openDatabase(connection, { poolSize: 1, onError, statementTimeoutMs: 2_000 });
-    this.#fallback = withFallback(this.#reads, primary, () => {
-      this.#isAway = true;
-    });
+    for (const { pool } of [this.#reads, this.#sampler]) {
+      pool.on('connect', (client) => this.#clients.add(client));
+      pool.on('remove', (client) => this.#clients.delete(client));
+    }
   }
 
-  /** Takes a first sample, and goes on until `close`. */
+  /** Takes a first sample, and goes on until `close`. Does not wait long for a replica that does not answer. */
   async start(): Promise<void> {
-    await this.#sampleInTime();
-    this.#schedule();
+    const first = this.#sampleInTime();
+    void first.then(() => this.#schedule());
+    await settlesWithin(first, SAMPLE_TIMEOUT_MS);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#sampling;
-    await Promise.all([this.#reads.close(), this.#sampler.close()]);
+    const closing = this.#sampling.then(() => Promise.all([this.#reads.close(), this.#sampler.close()]));
+    if (await settlesWithin(closing, CLOSE_TIMEOUT_MS)) {
+      await closing;
+      return;
+    }
+    for (const client of this.#clients) destroyConnection(client);
+    closing.catch(() => undefined);
   }
 
   /** Its position belongs to another log after the primary has changed. */
@@ -88,17 +109,33 @@ export class Replica implements ReplicaReads {
 
   state(): ReplicaState {
     const lagMs = this.#freshAsOfMs === null ? null : performance.now() - this.#freshAsOfMs;
-    if (this.#isAway) return { state: 'away', lagMs };
+    if (this.#isAway) return { state: 'away', lagMs, reason: this.#reason };
     const isCurrent = lagMs !== null && lagMs <= this.#maxLagMs;
-    return { state: isCurrent ? 'current' : 'behind', lagMs };
+    return { state: isCurrent ? 'current' : 'behind', lagMs, reason: null };
   }
 
   async for(writer: Writer, now: Date): Promise<Database | null> {
     if (this.state().state !== 'current') return null;
-    const changes = await countCompletedChanges(this.#primary, writer, { now, maxLagMs: this.#maxLagMs });
-    if (changes === 0n) return this.#fallback;
-    const seen = await countCompletedChanges(this.#fallback, writer, { now, maxLagMs: this.#maxLagMs });
-    return seen >= changes ? this.#fallback : null;
+    const window = { now, maxLagMs: this.#maxLagMs };
+    const changes = await countCompletedChanges(this.#primary, writer, window);
+    if (changes === null) return null;
+    const db = withFallback(this.#reads, this.#primary, (error) => this.#leave(error));
+    if (changes === 0n) return db;
+    // Never counted on the primary instead, which has them all.
+    const counting = runApart(READ_TIMEOUT_MS, () => countCompletedChanges(this.#reads, writer, window));
+    const seen = await counting.catch((error: unknown) => {
+      if (!isReplicaError(error)) throw error;
+      if (isGone(error)) this.#leave(error);
+      return null;
+    });
+    return seen !== null && seen >= changes ? db : null;
+  }
+
+  #leave(error: unknown): void {
+    this.#isAway = true;
+    const isAnswer = (error as { severity?: unknown } | null)?.severity !== undefined;
+    this.#reason =
+      error instanceof NoReplica ? error.message : isAnswer ? `SQLSTATE ${sqlState(error)}` : null;
   }
 
   #schedule(): void {
@@ -112,20 +149,20 @@ export class Replica implements ReplicaReads {
 
   /** A slow sample counts as failed, and the next one waits for its end. */
   async #sampleInTime(): Promise<void> {
-    const sampling = this.#sample().catch(() => {
-      this.#isAway = true;
-    });
+    const sampling = this.#sample().catch((error: unknown) => this.#leave(error));
     this.#sampling = sampling;
     if (await settlesWithin(sampling, SAMPLE_TIMEOUT_MS)) return;
-    this.#isAway = true;
+    this.#leave(null);
     await sampling;
   }
 
   async #sample(): Promise<void> {
     const atMs = performance.now();
-    const written = await this.#primary.row<{ position: bigint }>(PRIMARY_POSITION);
-    const replayed = await this.#sampler.row<{ position: bigint | null; standby: boolean }>(REPLICA_POSITION);
-    if (!written || !replayed?.standby || replayed.position === null) throw new Error('not a replica');
+    const written = await this.#primary.row<PrimaryPosition>(PRIMARY_POSITION);
+    const replayed = await this.#sampler.row<ReplicaPosition>(REPLICA_POSITION);
+    if (!written || !replayed?.standby || replayed.position === null) throw new NoReplica('it is no standby');
+    if (written.incarnation === null || written.incarnation !== replayed.incarnation)
+      throw new NoReplica('it has another database');
     // A log that became shorter is another one.
     if (written.position < (this.#samples.at(-1)?.position ?? 0n)) this.forget();
     this.#samples.push({ atMs, position: written.position });
@@ -140,19 +177,48 @@ export class Replica implements ReplicaReads {
   }
 }
 
-const PRIMARY_POSITION = `select (pg_current_wal_lsn() - '0/0')::bigint as position`;
-const REPLICA_POSITION = `
-  select (pg_last_wal_replay_lsn() - '0/0')::bigint as position, pg_is_in_recovery() as standby`;
+interface PrimaryPosition {
+  readonly position: bigint;
+  readonly incarnation: string | null;
+}
 
-/** Repeats on the primary a statement that the replica could not answer, for example because it writes. */
-function withFallback(replica: Database, primary: Database, onAway: () => void): Database {
+interface ReplicaPosition {
+  readonly position: bigint | null;
+  readonly standby: boolean;
+  readonly incarnation: string | null;
+}
+
+/** Positions of two clusters look alike, so the database must be the same. */
+const INCARNATION = '(select incarnation from service) as incarnation';
+const PRIMARY_POSITION = `select (pg_current_wal_lsn() - '0/0')::bigint as position, ${INCARNATION}`;
+const REPLICA_POSITION = `
+  select (pg_last_wal_replay_lsn() - '0/0')::bigint as position, pg_is_in_recovery() as standby, ${INCARNATION}`;
+
+function isReplicaError(error: unknown): boolean {
+  return sqlState(error) === CONFLICT || isUnavailable(error);
+}
+
+/** Whether other requests must not try. A statement that took long or writes says nothing about the replica. */
+function isGone(error: unknown): boolean {
+  return !(error instanceof DeadlineExceeded) && !NOT_GONE.has(sqlState(error));
+}
+
+const NOT_GONE = new Set([CONFLICT, '25006', '57014']);
+
+/**
+ * Repeats on the primary a statement that the replica could not answer in time, for example because it writes.
+ * One request uses it, whose other statements then stay on the primary.
+ */
+function withFallback(replica: Database, primary: Database, onGone: (error: unknown) => void): Database {
+  let isLeft = false;
   const run = async <T>(work: (db: Database) => Promise<T>): Promise<T> => {
+    if (isLeft) return await work(primary);
     try {
-      return await work(replica);
+      return await runApart(READ_TIMEOUT_MS, () => work(replica));
     } catch (error) {
-      const isConflict = sqlState(error) === CONFLICT;
-      if (!isConflict && !isUnavailable(error)) throw error;
-      if (!isConflict && sqlState(error) !== '25006') onAway();
+      if (!isReplicaError(error)) throw error;
+      isLeft = error instanceof DeadlineExceeded || isGone(error);
+      if (isGone(error)) onGone(error);
       return await work(primary);
     }
   };
