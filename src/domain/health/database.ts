@@ -24,7 +24,12 @@ export async function databaseFindings(service: Pick<Service, 'db' | 'replica'>)
         'values of customers are logged with slow statements; set log_parameter_max_length = 0',
       ),
     );
-  if (found.statement_timeout_ms === 0)
-    findings.push(finding('warn', 'no statement timeout; behind a pooler, set those of the role'));
+  const timeouts = {
+    statement_timeout: found.statement_timeout_ms,
+    lock_timeout: found.lock_timeout_ms,
+    idle_in_transaction_session_timeout: found.idle_timeout_ms,
+  };
+  for (const [name, ms] of Object.entries(timeouts))
+    if (ms === 0) findings.push(finding('warn', `no ${name}; behind a pooler, set it for the role`));
   return [...findings, ...replicaFindings(service)];
 }

@@ -10,6 +10,8 @@ export interface DatabaseSettings {
   readonly logged_bytes: number;
   /** 0: none. */
   readonly statement_timeout_ms: number;
+  readonly lock_timeout_ms: number;
+  readonly idle_timeout_ms: number;
 }
 
 export async function readDatabaseSettings(tx: Sql): Promise<DatabaseSettings> {
@@ -17,7 +19,9 @@ export async function readDatabaseSettings(tx: Sql): Promise<DatabaseSettings> {
     `select exists(select from pg_extension where extname = 'pg_stat_statements') as has_statistics,
             ${setting('log_min_duration_statement')} as slow_ms,
             ${setting('log_parameter_max_length')} as logged_bytes,
-            ${setting('statement_timeout')} as statement_timeout_ms`,
+            ${setting('statement_timeout')} as statement_timeout_ms,
+            ${setting('lock_timeout')} as lock_timeout_ms,
+            ${setting('idle_in_transaction_session_timeout')} as idle_timeout_ms`,
   );
   if (!row) throw new Error('the database has no settings');
   return row;
