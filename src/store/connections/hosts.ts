@@ -19,8 +19,8 @@ class NotWritable extends Error {
 }
 
 /**
- * Whether an error says that the host is lost or accepts no writes. A server that has no connection left, or
- * refuses the user, is still the one that accepts writes.
+ * Whether an error says that the host is lost or accepts no writes. A primary that has no connection left, or
+ * refuses the user, is still the primary.
  */
 export function isHostFailure(error: Error): boolean {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };

@@ -82,7 +82,7 @@ export class Replica implements ReplicaReads {
     }
   }
 
-  /** Takes a first sample, and goes on until `close`. Does not wait long for a replica that does not answer. */
+  /** Takes a first sample, and goes on until `close`. Does not wait for a replica that does not answer. */
   async start(): Promise<void> {
     const first = this.#sampleInTime();
     void first.then(() => this.#schedule());
@@ -192,13 +192,14 @@ interface ReplicaPosition {
 const INCARNATION = '(select incarnation from service) as incarnation';
 const PRIMARY_POSITION = `select (pg_current_wal_lsn() - '0/0')::bigint as position, ${INCARNATION}`;
 const REPLICA_POSITION = `
-  select (pg_last_wal_replay_lsn() - '0/0')::bigint as position, pg_is_in_recovery() as standby, ${INCARNATION}`;
+  select (pg_last_wal_replay_lsn() - '0/0')::bigint as position,
+         pg_is_in_recovery() as standby, ${INCARNATION}`;
 
 function isReplicaError(error: unknown): boolean {
   return sqlState(error) === CONFLICT || isUnavailable(error);
 }
 
-/** Whether other requests must not try. A statement that took long or writes says nothing about the replica. */
+/** Whether the replica is away. A statement that took long, or writes, says nothing about it. */
 function isGone(error: unknown): boolean {
   return !(error instanceof DeadlineExceeded) && !NOT_GONE.has(sqlState(error));
 }
@@ -206,8 +207,8 @@ function isGone(error: unknown): boolean {
 const NOT_GONE = new Set([CONFLICT, '25006', '57014']);
 
 /**
- * Repeats on the primary a statement that the replica could not answer in time, for example because it writes.
- * One request uses it, whose other statements then stay on the primary.
+ * Repeats on the primary a statement that the replica could not answer, or not in time. It serves one
+ * request, whose other statements then stay on the primary.
  */
 function withFallback(replica: Database, primary: Database, onGone: (error: unknown) => void): Database {
   let isLeft = false;

@@ -1,7 +1,7 @@
 /**
- * Commits that a standby did not confirm. A server whose wait for its synchronous standby is cut short, for
- * example by the statement timeout, reports the commit as done, with only a warning. The change would be lost
- * with the server, so its outcome is unknown.
+ * Commits that a standby did not confirm. A server whose wait for its synchronous standby is canceled, for
+ * example by an operator with pg_cancel_backend, reports the commit as done, with only a warning. No timeout
+ * of the server ends the wait. The change would be lost with the server, so its outcome is unknown.
  */
 import type pg from 'pg';
 

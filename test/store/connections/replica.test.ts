@@ -1,4 +1,4 @@
-/** What makes a replica unusable, and how many changes can be compared. */
+/** Reasons not to use a replica, and how many changes can be compared. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
