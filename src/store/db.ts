@@ -97,16 +97,17 @@ function bindUnnamed(text: string, values?: SqlValues): Pick<BoundStatement, 'te
 export interface DatabaseOptions {
   readonly poolSize: number;
   readonly statementTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
   readonly onError?: (error: Error) => void;
   /** Told which host, from 1, accepts writes from now on. */
   readonly onMove?: (host: number, of: number) => void;
 }
 
 export function openDatabase(connection: ConnectionSettings, options: DatabaseOptions): OpenDatabase {
-  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, onMove } = options;
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connectTimeoutMs, onMove } = options;
   const { directUrl, ...server } = connection;
   const isPooler = directUrl !== undefined;
-  const connector = new Connector(server, { statementTimeoutMs, isPooler, onMove });
+  const connector = new Connector(server, { statementTimeoutMs, connectTimeoutMs, isPooler, onMove });
   const direct = isPooler
     ? new Connector({ connectionString: directUrl }, { statementTimeoutMs, isPooler: false })
     : connector;

@@ -21,6 +21,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 export interface ConnectorOptions extends HostsOptions {
   readonly statementTimeoutMs: number;
+  readonly connectTimeoutMs?: number | undefined;
   /** A pooler in transaction mode refuses the options of a session. */
   readonly isPooler: boolean;
 }
@@ -34,14 +35,15 @@ export class Connector {
   /** Connects to the current host. */
   readonly Client: ClientClass;
 
-  constructor(server: pg.ClientConfig, { statementTimeoutMs, isPooler, onMove }: ConnectorOptions) {
+  constructor(server: pg.ClientConfig, options: ConnectorOptions) {
+    const { statementTimeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS, isPooler, onMove } = options;
     const hosts = new Hosts(server, { onMove });
     this.hosts = hosts;
     this.options = {
       types: TYPES,
       application_name: 'skerry',
       ...(isPooler ? {} : { options: sessionOptions(statementTimeoutMs) }),
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectTimeoutMs,
       ...(hosts.count > 1 ? { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS } : {}),
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SERVER_GRACE_MS } : {}),
     };

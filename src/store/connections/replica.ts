@@ -18,6 +18,8 @@ const SAMPLES_MAX = 1_000;
 /** For a statement of a request, which then has its own time left for the primary. */
 const READ_TIMEOUT_MS = 1_000;
 const CLOSE_TIMEOUT_MS = 1_000;
+/** Longer than a read waits, whose failure then says that the pool is busy. */
+const CONNECT_TIMEOUT_MS = 2_000;
 /** The replica canceled a statement that stood in the way of its replay. */
 const CONFLICT = '40001';
 
@@ -74,8 +76,9 @@ export class Replica implements ReplicaReads {
     this.#primary = primary;
     this.#maxLagMs = options.maxLagMs;
     const { poolSize, onError } = options;
-    this.#reads = openDatabase(connection, { poolSize, onError });
-    this.#sampler = openDatabase(connection, { poolSize: 1, onError, statementTimeoutMs: 2_000 });
+    const connect = { onError, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+    this.#reads = openDatabase(connection, { ...connect, poolSize });
+    this.#sampler = openDatabase(connection, { ...connect, poolSize: 1, statementTimeoutMs: 2_000 });
     for (const { pool } of [this.#reads, this.#sampler]) {
       pool.on('connect', (client) => this.#clients.add(client));
       pool.on('remove', (client) => this.#clients.delete(client));
