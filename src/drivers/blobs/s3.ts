@@ -4,6 +4,7 @@
  * own, `<prefix>/parts/<key>/<offset>`, until the blob is published.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { withTimeout } from '../../kernel/timeout.ts';
 import {
@@ -153,7 +154,9 @@ export class S3Blobs implements BlobStore {
     const range = offset === 0 ? {} : { Range: `bytes=${offset}-` };
     const request = { Bucket: this.#calls.bucket, Key: object, ...range };
     const { Body, ContentLength, ContentRange } = await this.#calls.run((s3, client, abortSignal) =>
-      client.send(new s3.GetObjectCommand(request), { abortSignal }),
+      client
+        .send(new s3.GetObjectCommand(request), { abortSignal })
+        .catch((error: unknown) => nothingBehindTheEnd(error, offset)),
     );
     const body = Body as unknown as (AsyncIterable<Uint8Array> & { destroy(): void }) | undefined;
     if (body === undefined) return;
@@ -206,6 +209,12 @@ export class S3Blobs implements BlobStore {
   #part(key: string, offset: number): string {
     return this.#parts(key) + String(offset).padStart(OFFSET_DIGITS, '0');
   }
+}
+
+/** A store refuses a range that begins at the end, or behind it. */
+function nothingBehindTheEnd(error: unknown, offset: number): Partial<GetObjectCommandOutput> {
+  if (offset > 0 && (error as { readonly name?: string }).name === 'InvalidRange') return {};
+  throw error;
 }
 
 function toReadError(error: unknown): unknown {

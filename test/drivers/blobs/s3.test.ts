@@ -74,6 +74,7 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
       assert.equal(digest(await collect(blobs.read(key, 0))), digest(content));
       const rest = size > 5 ? content.subarray(5) : content;
       if (size > 5) assert.ok((await collect(blobs.read(key, 5))).equals(rest));
+      for (const behind of [size, size + 1]) assert.equal((await collect(blobs.read(key, behind))).length, 0);
       assert.equal(blobs.path(key), null);
       await blobs.remove(key);
       await blobs.remove(key);
