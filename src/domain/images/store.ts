@@ -40,20 +40,22 @@ export async function sweepFiles(
   now: Date,
   signal = new AbortController().signal,
 ): Promise<number> {
-  if (blobs.list === undefined) return 0;
+  const { stored } = blobs;
+  if (stored === undefined) return 0;
   const before = now.getTime() - LEFTOVER_MIN_AGE_MS;
   let removed = 0;
   const removeUnused = async (keys: readonly string[]) => {
     const used = await findUsedBlobs(db, keys);
     for (const key of keys.filter((each) => !used.has(each))) {
       if (signal.aborted) return;
-      await blobs.remove(key);
+      // Never a file on the disk, which a service with the wrong database would delete.
+      await stored.remove(key);
       removed += 1;
     }
   };
   const old = new Set<string>();
   const recent = new Set<string>();
-  for await (const { key, changedAt } of blobs.list()) {
+  for await (const { key, changedAt } of stored.list()) {
     if (signal.aborted) return 0;
     if (changedAt.getTime() < before) old.add(key);
     else recent.add(key);

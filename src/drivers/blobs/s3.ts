@@ -15,6 +15,7 @@ import {
   BlobStoreError,
   type BlobWriter,
   type StoredBlob,
+  type StoredBlobs,
 } from '../../ports/blobs.ts';
 import { isBlobKey, requireBlobKey } from './keys.ts';
 import { S3Calls, type S3Options, toBlobError } from './s3-calls.ts';
@@ -32,7 +33,7 @@ interface ListedObject {
   readonly changedAt: Date;
 }
 
-export class S3Blobs implements BlobStore {
+export class S3Blobs implements BlobStore, StoredBlobs {
   readonly #calls: S3Calls;
 
   constructor(options: S3Options) {
@@ -240,5 +241,9 @@ class PartAppender implements BlobAppender {
   async finish(): Promise<void> {
     const bytes = Buffer.concat(this.#chunks);
     if (bytes.length > 0) await putObject(this.#calls, this.#object, bytes);
+  }
+
+  async abandon(): Promise<void> {
+    this.#chunks.length = 0;
   }
 }

@@ -76,6 +76,7 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const open = { service, register: async () => undefined, carryOut: async () => undefined, coins: null };
     return await runCommand(open as unknown as OpenService, argv);
   };
+  const imagesPath = () => join(world.opened.service.settings.auditHeadsFile ?? '', '..', 'images');
   const imagesFolder = () => {
     const { earlier } = world.opened.service.blobs;
     assert.ok(earlier);
@@ -173,10 +174,18 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const whole = await service.blobs.createWriter(newId(new Date()), 0);
     await whole.finish();
     assert.equal((await stored()).length, 3);
+    const [key] = (await stored())
+      .map((name) => name.split('/').at(-1) ?? '')
+      .filter((each) => each !== keyOf(id));
+    const onDisk = join(imagesPath(), key ?? '');
+    await mkdir(imagesPath(), { recursive: true });
+    await writeFile(onDisk, 'x');
     assert.equal(await sweepFiles(service, new Date(Date.now() + 6 * DAY_MS)), 0);
     assert.equal(await sweepFiles(service, new Date(Date.now() + 8 * DAY_MS)), 2);
     assert.equal((await stored()).length, 1);
     assert.ok(await isStored(id));
+    assert.equal(await readFile(onDisk, 'utf8'), 'x');
+    await rm(onDisk);
     await api.delete(`/images/${id}`);
     await world.settle();
   });
@@ -188,7 +197,7 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     for (const content of contents) ids.push((await upload(content)).id);
     const keys = ids.map(keyOf);
     // As before the store was set.
-    const images = join(service.settings.auditHeadsFile ?? '', '..', 'images');
+    const images = imagesPath();
     await mkdir(images, { recursive: true });
     for (const [index, key] of keys.entries()) {
       await service.blobs.remove(key);
