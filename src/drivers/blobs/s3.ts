@@ -54,7 +54,11 @@ export class S3Blobs implements BlobStore, StoredBlobs {
   }
 
   async publish(key: string, sizeBytes: number, onChunk: (chunk: Uint8Array) => void): Promise<BlobInfo> {
-    const info = await this.#joinParts(key, sizeBytes, onChunk);
+    const info = await this.#joinParts(key, sizeBytes, onChunk).catch(async (error: unknown) => {
+      const isLost = error instanceof BlobMissingError && (await this.sizeOf(key)) !== sizeBytes;
+      if (isLost || !(error instanceof BlobMissingError)) throw error;
+      throw new BlobStoreError('another call published this file meanwhile');
+    });
     for await (const { name } of this.#listObjects(this.#parts(key))) await removeObject(this.#calls, name);
     return info;
   }
@@ -95,10 +99,13 @@ export class S3Blobs implements BlobStore, StoredBlobs {
     const content = Buffer.from(name);
     await putObject(this.#calls, name, content);
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.#readObject(name, 0)) pieces.push(piece);
     let listed = 0;
-    for await (const { sizeBytes } of this.#listObjects(name)) listed += sizeBytes;
-    await removeObject(this.#calls, name);
+    try {
+      for await (const piece of this.#readObject(name, 0)) pieces.push(piece);
+      for await (const { sizeBytes } of this.#listObjects(name)) listed += sizeBytes;
+    } finally {
+      await removeObject(this.#calls, name);
+    }
     if (!Buffer.concat(pieces).equals(content) || listed !== content.length)
       throw new BlobStoreError('SKERRY_S3_BUCKET: the file store does not return what was stored');
   }
