@@ -28,7 +28,7 @@ export interface BlobAppender {
   write(chunk: Uint8Array): Promise<void>;
   /** Resolves when all written bytes survive a power loss. Call it after an error too. */
   finish(): Promise<void>;
-  /** Instead of `finish`, for a caller that may not be the only one any more: changes nothing further. */
+  /** Instead of `finish`, for a caller that may no longer be the only one: changes nothing further. */
   abandon(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface BlobStore {
   read(key: string, offset: number): AsyncIterable<Uint8Array>;
   /** Deletes the blob and everything that an unfinished upload left. Succeeds if there is none. */
   remove(key: string): Promise<void>;
-  /** What is in the store alone. Absent without a store: then no file is lost from the database. */
+  /** The store alone. Absent without a store: then no file is lost from the database. */
   readonly stored?: StoredBlobs;
   /** Files that are on this machine from before there was a store. Absent without a store. */
   readonly earlier?: EarlierBlobs;

@@ -57,7 +57,7 @@ export class S3Calls {
     } catch (error) {
       throw toBlobError(error, abort.signal.aborted);
     } finally {
-      // What a download takes is bounded by the waits of its reader.
+      // The waits of its reader bound a download.
       clearTimeout(timer);
     }
   }

@@ -214,6 +214,12 @@ export async function removeObject(calls: S3Calls, object: string): Promise<void
         if (!(error instanceof BlobMissingError)) throw error;
       });
   }
+  await deleteObject(calls, object);
+}
+
+/** Deletes an object that is never written in parts. */
+export async function deleteObject(calls: S3Calls, object: string): Promise<void> {
+  const target = { Bucket: calls.bucket, Key: object };
   await calls.run((s3, client, abortSignal) =>
     client.send(new s3.DeleteObjectCommand(target), { abortSignal }),
   );

@@ -19,11 +19,19 @@ import {
 } from '../../ports/blobs.ts';
 import { isBlobKey, requireBlobKey } from './keys.ts';
 import { S3Calls, type S3Options, toBlobError } from './s3-calls.ts';
-import { findSize, listUploads, MultipartWriter, putObject, removeObject } from './s3-multipart.ts';
+import {
+  deleteObject,
+  findSize,
+  listUploads,
+  MultipartWriter,
+  putObject,
+  removeObject,
+} from './s3-multipart.ts';
 
 /** How long a read waits for the next bytes, and how often it goes on where it broke off, in a row. */
 const IDLE_MS = 20 * SECOND_MS;
 const READ_ATTEMPTS = 4;
+const DELETIONS_AT_ONCE = 8;
 /** Digits of an offset, so that names sort like numbers. */
 const OFFSET_DIGITS = 15;
 
@@ -59,7 +67,10 @@ export class S3Blobs implements BlobStore, StoredBlobs {
       if (isLost || !(error instanceof BlobMissingError)) throw error;
       throw new BlobStoreError('another call published this file meanwhile');
     });
-    for await (const { name } of this.#listObjects(this.#parts(key))) await removeObject(this.#calls, name);
+    await this.#removeParts(key).catch((error: unknown) => {
+      // The blob is complete. What is left of its parts goes with it.
+      if (!(error instanceof BlobStoreError)) throw error;
+    });
     return info;
   }
 
@@ -73,9 +84,8 @@ export class S3Blobs implements BlobStore, StoredBlobs {
   }
 
   async remove(key: string): Promise<void> {
-    const names = [this.#file(key)];
-    for await (const { name } of this.#listObjects(this.#parts(key))) names.push(name);
-    for (const name of names) await removeObject(this.#calls, name);
+    await removeObject(this.#calls, this.#file(key));
+    await this.#removeParts(key);
   }
 
   /** Returns the size of a published blob, or null. */
@@ -108,6 +118,15 @@ export class S3Blobs implements BlobStore, StoredBlobs {
     }
     if (!Buffer.concat(pieces).equals(content) || listed !== content.length)
       throw new BlobStoreError('SKERRY_S3_BUCKET: the file store does not return what was stored');
+  }
+
+  async #removeParts(key: string): Promise<void> {
+    const names: string[] = [];
+    for await (const { name } of this.#listObjects(this.#parts(key))) names.push(name);
+    for (let from = 0; from < names.length; from += DELETIONS_AT_ONCE)
+      await Promise.all(
+        names.slice(from, from + DELETIONS_AT_ONCE).map((name) => deleteObject(this.#calls, name)),
+      );
   }
 
   /** A call that was killed may have joined them. */
