@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
-import { checkFiles, sweepFiles } from '../../../src/domain/images/store.ts';
+import { checkFiles, moveFiles, sweepFiles } from '../../../src/domain/images/store.ts';
 import { newId, parseId } from '../../../src/kernel/ids.ts';
 import type { OpenService } from '../../../src/operator/context.ts';
 import { runCommand } from '../../operator/operator-fixture.ts';
@@ -193,7 +193,7 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
   it('files on the disk stay in use until a command moves them, which can be repeated', async () => {
     const { service } = world.opened;
     const contents = [isoFile(17 * MIB), isoFile(MIB), isoFile(MIB + 5)] as const;
-    const ids = [];
+    const ids: string[] = [];
     for (const content of contents) ids.push((await upload(content)).id);
     const keys = ids.map(keyOf);
     // As before the store was set.
@@ -223,6 +223,19 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const pieces: Uint8Array[] = [];
     for await (const piece of service.blobs.read(keys[0] ?? '', 0)) pieces.push(piece);
     assert.equal(digest(Buffer.concat(pieces)), digest(contents[0]));
+    const { earlier = assert.fail(), stored: objects = assert.fail() } = service.blobs;
+    const deletedMeanwhile = {
+      keys: async () => [keys[0] ?? ''],
+      move: async (key: string, sha256: string) => {
+        await api.delete(`/images/${ids[0]}`);
+        await world.settle();
+        await writeFile(join(images, key), contents[0]);
+        return await earlier.move(key, sha256);
+      },
+    };
+    const blobs = { stored: objects, earlier: deletedMeanwhile };
+    for await (const { outcome } of moveFiles({ db: service.db, blobs })) assert.equal(outcome, 'unknown');
+    assert.equal(await isStored(ids[0] ?? ''), false);
     for (const id of ids) await api.delete(`/images/${id}`);
     await world.settle();
     assert.deepEqual(await readdir(images), [unknown]);
