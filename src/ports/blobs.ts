@@ -28,6 +28,8 @@ export interface BlobAppender {
   write(chunk: Uint8Array): Promise<void>;
   /** Resolves when all written bytes survive a power loss. Call it after an error too. */
   finish(): Promise<void>;
+  /** Instead of `finish`, for a caller that may no longer be the only one: changes nothing further. */
+  abandon(): Promise<void>;
 }
 
 export interface BlobStore {
@@ -52,15 +54,22 @@ export interface BlobStore {
   read(key: string, offset: number): AsyncIterable<Uint8Array>;
   /** Deletes the blob and everything that an unfinished upload left. Succeeds if there is none. */
   remove(key: string): Promise<void>;
-  /**
-   * Lists the keys of all that is stored, unfinished uploads included, with the latest change. A key may
-   * appear more than once. Absent if files cannot get lost from the database.
-   */
-  list?(): AsyncIterable<StoredBlob>;
+  /** The store alone. Absent without a store: then no file is lost from the database. */
+  readonly stored?: StoredBlobs;
   /** Files that are on this machine from before there was a store. Absent without a store. */
   readonly earlier?: EarlierBlobs;
   /** Throws BlobStoreError, which names the cause, unless a blob can be written, read, and deleted. */
   check(): Promise<void>;
+}
+
+export interface StoredBlobs {
+  /**
+   * Lists the keys of all that is stored, unfinished uploads included, with the latest change. A key may
+   * appear more than once.
+   */
+  list(): AsyncIterable<StoredBlob>;
+  /** As in BlobStore, but leaves the files of this machine as they are. */
+  remove(key: string): Promise<void>;
 }
 
 export interface EarlierBlobs {

@@ -164,6 +164,7 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'blobs.openAppender': 'killed',
   'blobs.openAppender.write': 'killed',
   'blobs.openAppender.finish': 'killed',
+  'blobs.openAppender.abandon': 'harmless: writes nothing',
   'blobs.publish': 'killed',
   'blobs.path': 'harmless: reads',
   'blobs.read': 'harmless: reads',

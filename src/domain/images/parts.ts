@@ -168,6 +168,11 @@ export async function appendPart(
         received += chunk.length;
       }
     } finally {
+      // A store writes the part only now: over that of another request, if the lease was taken over.
+      await lease.renew().catch(async (error: unknown) => {
+        await appender.abandon();
+        throw error;
+      });
       await appender.finish();
       await confirm(service, row.id, lease.writer, received);
     }
@@ -218,6 +223,8 @@ interface Lease {
   readonly writer: string;
   /** Throws when the lease may have ended. */
   requireHeld(): void;
+  /** Starts its time again. Throws when it has ended. */
+  renew(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -234,20 +241,21 @@ async function claim(
   let heldUntilMs = untilMs();
   const claimed = { id, customerId, offset, writer, leaseS: LEASE_S, now };
   if (!(await claimPartUpload(service.db, claimed))) refuseOffset(row);
-  const heartbeat = setInterval(() => {
+  const renew = async (): Promise<void> => {
     const nextMs = untilMs();
-    extendClaim(service.db, id, writer, LEASE_S).then(
-      (held) => {
-        heldUntilMs = held ? nextMs : 0;
-      },
-      (error: unknown) => service.log.warn({ err: error }, 'upload lease could not be extended'),
-    );
+    const isHeld = await extendClaim(service.db, id, writer, LEASE_S);
+    heldUntilMs = isHeld ? nextMs : 0;
+    if (!isHeld) throw new LeaseLost();
+  };
+  const heartbeat = setInterval(() => {
+    renew().catch((err: unknown) => service.log.warn({ err }, 'upload lease could not be extended'));
   }, HEARTBEAT_MS).unref();
   return {
     writer,
     requireHeld: () => {
       if (performance.now() > heldUntilMs) throw new LeaseLost();
     },
+    renew,
     release: async () => {
       clearInterval(heartbeat);
       await releaseClaim(service.db, id, writer).catch((error: unknown) =>

@@ -1,6 +1,6 @@
 /** Where the files of customers' images are: its check, its leftovers, and the move to a store. */
 import { HOUR_MS } from '../../kernel/time.ts';
-import { BlobDamagedError, BlobStoreError } from '../../ports/blobs.ts';
+import { BlobDamagedError, BlobMissingError, BlobStoreError, type EarlierBlobs } from '../../ports/blobs.ts';
 import { findBlobDigest, findUsedBlobs } from '../../store/images/stored.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../health/status.ts';
@@ -40,20 +40,22 @@ export async function sweepFiles(
   now: Date,
   signal = new AbortController().signal,
 ): Promise<number> {
-  if (blobs.list === undefined) return 0;
+  const { stored } = blobs;
+  if (stored === undefined) return 0;
   const before = now.getTime() - LEFTOVER_MIN_AGE_MS;
   let removed = 0;
   const removeUnused = async (keys: readonly string[]) => {
     const used = await findUsedBlobs(db, keys);
     for (const key of keys.filter((each) => !used.has(each))) {
       if (signal.aborted) return;
-      await blobs.remove(key);
+      // Never a file on the disk, which a service with the wrong database would delete.
+      await stored.remove(key);
       removed += 1;
     }
   };
   const old = new Set<string>();
   const recent = new Set<string>();
-  for await (const { key, changedAt } of blobs.list()) {
+  for await (const { key, changedAt } of stored.list()) {
     if (signal.aborted) return 0;
     if (changedAt.getTime() < before) old.add(key);
     else recent.add(key);
@@ -76,7 +78,12 @@ export interface MovedFile {
 }
 
 /** Moves the files on this machine to the store, one after another. The service may run meanwhile. */
-export async function* moveFiles({ db, blobs }: Pick<Service, 'db' | 'blobs'>): AsyncGenerator<MovedFile> {
+export async function* moveFiles({
+  db,
+  blobs,
+}: Pick<Service, 'db'> & {
+  readonly blobs: Pick<Service['blobs'], 'stored' | 'earlier'>;
+}): AsyncGenerator<MovedFile> {
   const { earlier } = blobs;
   for (const key of (await earlier?.keys()) ?? []) {
     const sha256 = await findBlobDigest(db, key);
@@ -85,11 +92,30 @@ export async function* moveFiles({ db, blobs }: Pick<Service, 'db' | 'blobs'>): 
       yield { ...nothing, outcome: 'unknown' };
       continue;
     }
-    try {
-      yield { ...nothing, outcome: 'moved', ...(await earlier.move(key, sha256)) };
-    } catch (error) {
-      if (!(error instanceof BlobDamagedError)) throw error;
-      yield { ...nothing, outcome: 'damaged', message: error.message };
-    }
+    const moved = await moveFile(earlier, key, sha256);
+    if ((await findBlobDigest(db, key)) === undefined) {
+      // The image was deleted meanwhile, maybe before its object was there.
+      await blobs.stored?.remove(key);
+      yield { ...nothing, outcome: 'unknown' };
+    } else if (moved instanceof Error) throw moved;
+    else yield { ...nothing, ...moved };
+  }
+}
+
+/** Returns the error of a store that does not do it. */
+async function moveFile(
+  earlier: EarlierBlobs,
+  key: string,
+  sha256: string,
+): Promise<Error | (Pick<MovedFile, 'outcome'> & Partial<MovedFile>)> {
+  try {
+    return { outcome: 'moved', ...(await earlier.move(key, sha256)) };
+  } catch (error) {
+    if (error instanceof BlobDamagedError) return { outcome: 'damaged', message: error.message };
+    // Deleted, or moved by another call.
+    const isGone = error instanceof BlobMissingError || (error as { code?: unknown }).code === 'ENOENT';
+    if (isGone) return { outcome: 'unknown' };
+    if (error instanceof BlobStoreError) return error;
+    throw error;
   }
 }

@@ -182,7 +182,9 @@ async function receiveFile(
       const facts = await writer.finish();
       return { ...facts, isIso: probe.isIso() };
     } catch (error) {
-      await writer.abort();
+      await writer
+        .abort()
+        .catch((err: unknown) => service.log.warn({ err }, 'upload could not be aborted; its task will'));
       throw error;
     }
   } catch (error) {

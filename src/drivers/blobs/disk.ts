@@ -165,6 +165,10 @@ class DiskAppender implements BlobAppender {
       await this.#file.close();
     }
   }
+
+  async abandon(): Promise<void> {
+    await this.#file.close();
+  }
 }
 
 interface BlobTarget {

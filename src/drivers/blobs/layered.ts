@@ -13,7 +13,7 @@ import {
   type BlobStore,
   type BlobWriter,
   type EarlierBlobs,
-  type StoredBlob,
+  type StoredBlobs,
 } from '../../ports/blobs.ts';
 import type { DiskBlobs } from './disk.ts';
 import type { S3Blobs } from './s3.ts';
@@ -21,11 +21,13 @@ import type { S3Blobs } from './s3.ts';
 export class LayeredBlobs implements BlobStore {
   readonly #disk: DiskBlobs;
   readonly #store: S3Blobs;
+  readonly stored: StoredBlobs;
   readonly earlier: EarlierBlobs;
 
   constructor(disk: DiskBlobs, store: S3Blobs) {
     this.#disk = disk;
     this.#store = store;
+    this.stored = store;
     this.earlier = {
       keys: () => disk.keys(),
       move: (key, sha256) => this.#move(key, sha256),
@@ -58,10 +60,6 @@ export class LayeredBlobs implements BlobStore {
   async remove(key: string): Promise<void> {
     await this.#disk.remove(key);
     await this.#store.remove(key);
-  }
-
-  list(): AsyncIterable<StoredBlob> {
-    return this.#store.list();
   }
 
   async check(): Promise<void> {

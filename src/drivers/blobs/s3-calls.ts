@@ -31,7 +31,8 @@ const SOCKETS = 32;
 
 const MISSING = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload']);
 const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'EntityTooLarge']);
-const BAD_KEY = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'AuthorizationHeaderMalformed']);
+const BAD_KEY = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch']);
+const BAD_REGION = new Set(['AuthorizationHeaderMalformed', 'PermanentRedirect']);
 
 export type S3Module = typeof S3;
 export class S3Calls {
@@ -48,11 +49,16 @@ export class S3Calls {
     { hasContent = false }: { readonly hasContent?: boolean } = {},
   ): Promise<Output> {
     const { s3, client } = await this.#open();
-    const signal = AbortSignal.timeout(this.options.timeoutMs ?? (hasContent ? CONTENT_MS : CALL_MS));
+    const abort = new AbortController();
+    const limitMs = this.options.timeoutMs ?? (hasContent ? CONTENT_MS : CALL_MS);
+    const timer = setTimeout(() => abort.abort(), limitMs);
     try {
-      return await work(s3, client, signal);
+      return await work(s3, client, abort.signal);
     } catch (error) {
-      throw toBlobError(error, signal.aborted);
+      throw toBlobError(error, abort.signal.aborted);
+    } finally {
+      // The waits of its reader bound a download.
+      clearTimeout(timer);
     }
   }
 
@@ -105,6 +111,10 @@ export function toBlobError(error: unknown, isTimeout = false): unknown {
     return new BlobStoreError(
       `SKERRY_S3_ACCESS_KEY, SKERRY_S3_SECRET_KEY: the file store rejects the key (${word})`,
     );
+  if (BAD_REGION.has(name ?? ''))
+    return new BlobStoreError(`SKERRY_S3_REGION: the bucket is in another region (${word})`);
+  if (name === 'RequestTimeTooSkewed')
+    return new BlobStoreError('the clock of this machine differs from that of the file store: set it');
   if (status === 403)
     return new BlobStoreError(
       'SKERRY_S3_BUCKET: the key may not read, write, list, and delete in this bucket',

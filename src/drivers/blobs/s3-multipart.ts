@@ -96,26 +96,28 @@ export class MultipartWriter implements BlobWriter {
 
   async #sendPart(number: number, bytes: Buffer): Promise<void> {
     const md5 = createHash('md5').update(bytes).digest();
-    const id = this.#uploadId ?? (await this.#begin());
+    const id = this.#uploadId ?? (await this.#begin().catch(rethrowEnded));
     const had = this.#had.get(number);
     if (had?.sizeBytes === bytes.length && had.etag === md5.toString('hex')) {
       this.#etags[number - 1] = had.etag;
       return;
     }
-    const { ETag } = await this.#calls.run(
-      (s3, client, abortSignal) =>
-        client.send(
-          new s3.UploadPartCommand({
-            ...this.#target,
-            UploadId: id,
-            PartNumber: number,
-            Body: bytes,
-            ContentMD5: md5.toString('base64'),
-          }),
-          { abortSignal },
-        ),
-      { hasContent: true },
-    );
+    const { ETag } = await this.#calls
+      .run(
+        (s3, client, abortSignal) =>
+          client.send(
+            new s3.UploadPartCommand({
+              ...this.#target,
+              UploadId: id,
+              PartNumber: number,
+              Body: bytes,
+              ContentMD5: md5.toString('base64'),
+            }),
+            { abortSignal },
+          ),
+        { hasContent: true },
+      )
+      .catch(rethrowEnded);
     this.#etags[number - 1] = ETag ?? md5.toString('hex');
     this.sentBytes += bytes.length;
   }
@@ -173,6 +175,11 @@ export class MultipartWriter implements BlobWriter {
   }
 }
 
+/** Another call or a rule of the bucket ended the upload. No bytes that counted are lost. */
+function rethrowEnded(error: unknown): never {
+  throw error instanceof BlobMissingError ? new BlobStoreError('the file store ended an upload') : error;
+}
+
 export async function putObject(calls: S3Calls, object: string, bytes: Uint8Array): Promise<void> {
   const ContentMD5 = createHash('md5').update(bytes).digest('base64');
   const target = { Bucket: calls.bucket, Key: object, Body: bytes, ContentMD5 };
@@ -207,6 +214,12 @@ export async function removeObject(calls: S3Calls, object: string): Promise<void
         if (!(error instanceof BlobMissingError)) throw error;
       });
   }
+  await deleteObject(calls, object);
+}
+
+/** Deletes an object that is never written in parts. */
+export async function deleteObject(calls: S3Calls, object: string): Promise<void> {
+  const target = { Bucket: calls.bucket, Key: object };
   await calls.run((s3, client, abortSignal) =>
     client.send(new s3.DeleteObjectCommand(target), { abortSignal }),
   );

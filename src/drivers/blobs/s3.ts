@@ -4,6 +4,7 @@
  * own, `<prefix>/parts/<key>/<offset>`, until the blob is published.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { withTimeout } from '../../kernel/timeout.ts';
 import {
@@ -14,14 +15,23 @@ import {
   BlobStoreError,
   type BlobWriter,
   type StoredBlob,
+  type StoredBlobs,
 } from '../../ports/blobs.ts';
 import { isBlobKey, requireBlobKey } from './keys.ts';
 import { S3Calls, type S3Options, toBlobError } from './s3-calls.ts';
-import { findSize, listUploads, MultipartWriter, putObject, removeObject } from './s3-multipart.ts';
+import {
+  deleteObject,
+  findSize,
+  listUploads,
+  MultipartWriter,
+  putObject,
+  removeObject,
+} from './s3-multipart.ts';
 
 /** How long a read waits for the next bytes, and how often it goes on where it broke off, in a row. */
 const IDLE_MS = 20 * SECOND_MS;
 const READ_ATTEMPTS = 4;
+const DELETIONS_AT_ONCE = 8;
 /** Digits of an offset, so that names sort like numbers. */
 const OFFSET_DIGITS = 15;
 
@@ -31,7 +41,7 @@ interface ListedObject {
   readonly changedAt: Date;
 }
 
-export class S3Blobs implements BlobStore {
+export class S3Blobs implements BlobStore, StoredBlobs {
   readonly #calls: S3Calls;
 
   constructor(options: S3Options) {
@@ -52,8 +62,15 @@ export class S3Blobs implements BlobStore {
   }
 
   async publish(key: string, sizeBytes: number, onChunk: (chunk: Uint8Array) => void): Promise<BlobInfo> {
-    const info = await this.#joinParts(key, sizeBytes, onChunk);
-    for await (const { name } of this.#listObjects(this.#parts(key))) await removeObject(this.#calls, name);
+    const info = await this.#joinParts(key, sizeBytes, onChunk).catch(async (error: unknown) => {
+      const isLost = error instanceof BlobMissingError && (await this.sizeOf(key)) !== sizeBytes;
+      if (isLost || !(error instanceof BlobMissingError)) throw error;
+      throw new BlobStoreError('another call published this file meanwhile');
+    });
+    await this.#removeParts(key).catch((error: unknown) => {
+      // The blob is complete. What is left of its parts goes with it.
+      if (!(error instanceof BlobStoreError)) throw error;
+    });
     return info;
   }
 
@@ -67,9 +84,8 @@ export class S3Blobs implements BlobStore {
   }
 
   async remove(key: string): Promise<void> {
-    const names = [this.#file(key)];
-    for await (const { name } of this.#listObjects(this.#parts(key))) names.push(name);
-    for (const name of names) await removeObject(this.#calls, name);
+    await removeObject(this.#calls, this.#file(key));
+    await this.#removeParts(key);
   }
 
   /** Returns the size of a published blob, or null. */
@@ -93,12 +109,24 @@ export class S3Blobs implements BlobStore {
     const content = Buffer.from(name);
     await putObject(this.#calls, name, content);
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.#readObject(name, 0)) pieces.push(piece);
     let listed = 0;
-    for await (const { sizeBytes } of this.#listObjects(name)) listed += sizeBytes;
-    await removeObject(this.#calls, name);
+    try {
+      for await (const piece of this.#readObject(name, 0)) pieces.push(piece);
+      for await (const { sizeBytes } of this.#listObjects(name)) listed += sizeBytes;
+    } finally {
+      await removeObject(this.#calls, name);
+    }
     if (!Buffer.concat(pieces).equals(content) || listed !== content.length)
       throw new BlobStoreError('SKERRY_S3_BUCKET: the file store does not return what was stored');
+  }
+
+  async #removeParts(key: string): Promise<void> {
+    const names: string[] = [];
+    for await (const { name } of this.#listObjects(this.#parts(key))) names.push(name);
+    for (let from = 0; from < names.length; from += DELETIONS_AT_ONCE)
+      await Promise.all(
+        names.slice(from, from + DELETIONS_AT_ONCE).map((name) => deleteObject(this.#calls, name)),
+      );
   }
 
   /** A call that was killed may have joined them. */
@@ -153,7 +181,9 @@ export class S3Blobs implements BlobStore {
     const range = offset === 0 ? {} : { Range: `bytes=${offset}-` };
     const request = { Bucket: this.#calls.bucket, Key: object, ...range };
     const { Body, ContentLength, ContentRange } = await this.#calls.run((s3, client, abortSignal) =>
-      client.send(new s3.GetObjectCommand(request), { abortSignal }),
+      client
+        .send(new s3.GetObjectCommand(request), { abortSignal })
+        .catch((error: unknown) => nothingBehindTheEnd(error, offset)),
     );
     const body = Body as unknown as (AsyncIterable<Uint8Array> & { destroy(): void }) | undefined;
     if (body === undefined) return;
@@ -208,6 +238,12 @@ export class S3Blobs implements BlobStore {
   }
 }
 
+/** A store refuses a range that begins at the end, or behind it. */
+function nothingBehindTheEnd(error: unknown, offset: number): Partial<GetObjectCommandOutput> {
+  if (offset > 0 && (error as { readonly name?: string }).name === 'InvalidRange') return {};
+  throw error;
+}
+
 function toReadError(error: unknown): unknown {
   const known = toBlobError(error ?? {});
   return known instanceof BlobStoreError ? known : new BlobStoreError('the file store broke off an answer');
@@ -231,5 +267,9 @@ class PartAppender implements BlobAppender {
   async finish(): Promise<void> {
     const bytes = Buffer.concat(this.#chunks);
     if (bytes.length > 0) await putObject(this.#calls, this.#object, bytes);
+  }
+
+  async abandon(): Promise<void> {
+    this.#chunks.length = 0;
   }
 }

@@ -129,7 +129,7 @@ const VALIDATORS: Partial<Record<SettingName, (text: string) => string | undefin
   SKERRY_S3_BUCKET: (text) =>
     /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)
       ? undefined
-      : 'must be 3 to 63 lower-case letters, digits, dots, and hyphens',
+      : 'must be 3 to 63 lowercase letters, digits, dots, and hyphens',
   SKERRY_S3_REGION: (text) =>
     /^[A-Za-z0-9-]{1,64}$/.test(text) ? undefined : 'must be 1 to 64 letters, digits, and hyphens',
   SKERRY_S3_ACCESS_KEY: (text) =>

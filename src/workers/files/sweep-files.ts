@@ -22,7 +22,7 @@ export function sweepFilesJob(service: Service): Job {
   };
   // A start has more urgent work.
   const run = atMostEvery(ASK_EVERY_MS, () => runExclusively(service, SWEEP, sweep), { startsAtOnce: false });
-  const isNeeded = service.blobs.list !== undefined;
+  const isNeeded = service.blobs.stored !== undefined;
   const job = housekeepingJob(SWEEP.name, async () => {
     if (isNeeded) await run();
     return 0;

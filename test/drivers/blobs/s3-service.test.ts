@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
-import { checkFiles, sweepFiles } from '../../../src/domain/images/store.ts';
+import { checkFiles, moveFiles, sweepFiles } from '../../../src/domain/images/store.ts';
 import { newId, parseId } from '../../../src/kernel/ids.ts';
 import type { OpenService } from '../../../src/operator/context.ts';
 import { runCommand } from '../../operator/operator-fixture.ts';
@@ -76,6 +76,7 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const open = { service, register: async () => undefined, carryOut: async () => undefined, coins: null };
     return await runCommand(open as unknown as OpenService, argv);
   };
+  const imagesPath = () => join(world.opened.service.settings.auditHeadsFile ?? '', '..', 'images');
   const imagesFolder = () => {
     const { earlier } = world.opened.service.blobs;
     assert.ok(earlier);
@@ -173,10 +174,18 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const whole = await service.blobs.createWriter(newId(new Date()), 0);
     await whole.finish();
     assert.equal((await stored()).length, 3);
+    const [key] = (await stored())
+      .map((name) => name.split('/').at(-1) ?? '')
+      .filter((each) => each !== keyOf(id));
+    const onDisk = join(imagesPath(), key ?? '');
+    await mkdir(imagesPath(), { recursive: true });
+    await writeFile(onDisk, 'x');
     assert.equal(await sweepFiles(service, new Date(Date.now() + 6 * DAY_MS)), 0);
     assert.equal(await sweepFiles(service, new Date(Date.now() + 8 * DAY_MS)), 2);
     assert.equal((await stored()).length, 1);
     assert.ok(await isStored(id));
+    assert.equal(await readFile(onDisk, 'utf8'), 'x');
+    await rm(onDisk);
     await api.delete(`/images/${id}`);
     await world.settle();
   });
@@ -184,11 +193,11 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
   it('files on the disk stay in use until a command moves them, which can be repeated', async () => {
     const { service } = world.opened;
     const contents = [isoFile(17 * MIB), isoFile(MIB), isoFile(MIB + 5)] as const;
-    const ids = [];
+    const ids: string[] = [];
     for (const content of contents) ids.push((await upload(content)).id);
     const keys = ids.map(keyOf);
     // As before the store was set.
-    const images = join(service.settings.auditHeadsFile ?? '', '..', 'images');
+    const images = imagesPath();
     await mkdir(images, { recursive: true });
     for (const [index, key] of keys.entries()) {
       await service.blobs.remove(key);
@@ -214,6 +223,19 @@ describe('images in an S3 store', { skip: NO_RADOSGW }, () => {
     const pieces: Uint8Array[] = [];
     for await (const piece of service.blobs.read(keys[0] ?? '', 0)) pieces.push(piece);
     assert.equal(digest(Buffer.concat(pieces)), digest(contents[0]));
+    const { earlier = assert.fail(), stored: objects = assert.fail() } = service.blobs;
+    const deletedMeanwhile = {
+      keys: async () => [keys[0] ?? ''],
+      move: async (key: string, sha256: string) => {
+        await api.delete(`/images/${ids[0]}`);
+        await world.settle();
+        await writeFile(join(images, key), contents[0]);
+        return await earlier.move(key, sha256);
+      },
+    };
+    const blobs = { stored: objects, earlier: deletedMeanwhile };
+    for await (const { outcome } of moveFiles({ db: service.db, blobs })) assert.equal(outcome, 'unknown');
+    assert.equal(await isStored(ids[0] ?? ''), false);
     for (const id of ids) await api.delete(`/images/${id}`);
     await world.settle();
     assert.deepEqual(await readdir(images), [unknown]);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import {
   ListMultipartUploadsCommand,
@@ -74,6 +72,7 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
       assert.equal(digest(await collect(blobs.read(key, 0))), digest(content));
       const rest = size > 5 ? content.subarray(5) : content;
       if (size > 5) assert.ok((await collect(blobs.read(key, 5))).equals(rest));
+      for (const behind of [size, size + 1]) assert.equal((await collect(blobs.read(key, behind))).length, 0);
       assert.equal(blobs.path(key), null);
       await blobs.remove(key);
       await blobs.remove(key);
@@ -160,6 +159,26 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
     await nothingIsLeft();
   });
 
+  it('a publication that another call overtakes asks to be repeated, and loses nothing', async () => {
+    const key = randomUUID();
+    const content = randomBytes(18 * MIB);
+    for (const from of [0, 9 * MIB]) {
+      const appender = await blobs.openAppender(key, from);
+      await appender.write(content.subarray(from, from + 9 * MIB));
+      await appender.finish();
+    }
+    const other = new S3Blobs(options());
+    let overtaking: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    const slow = blobs.publish(key, content.length, () => {
+      overtaking ??= Promise.allSettled([other.publish(key, content.length, () => undefined)]);
+    });
+    for (const outcome of [...(await Promise.allSettled([slow])), ...((await overtaking) ?? [])])
+      if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof BlobStoreError);
+    const expected = { sha256: digest(content), sizeBytes: content.length };
+    assert.deepEqual(await blobs.publish(key, content.length, () => undefined), expected);
+    await blobs.remove(key);
+  });
+
   it('everything that is stored is listed, unfinished uploads and parts included', async () => {
     const [whole, begun, parts] = [randomUUID(), randomUUID(), randomUUID()];
     await (await blobs.createWriter(whole, 0)).finish();
@@ -209,74 +228,5 @@ describe('blobs in an S3 store', { skip: NO_RADOSGW }, () => {
     await assert.rejects(collect(blobs.read(key, 0)), BlobStoreError);
     await store.resume();
     await blobs.check();
-  });
-});
-
-describe('a store that misbehaves', () => {
-  const servers: Server[] = [];
-  after(() => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
-
-  async function serve(listener: RequestListener): Promise<S3Blobs> {
-    const server = createServer(listener).listen(0, '127.0.0.1');
-    servers.push(server);
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    return new S3Blobs({
-      url: `http://127.0.0.1:${port}`,
-      bucket: 'files',
-      region: 'us-east-1',
-      accessKey: 'KEY',
-      secretKey: 'secret',
-      hostStyle: false,
-      prefix: 'p',
-      timeoutMs: 300,
-    });
-  }
-
-  it('a slow store ends a call at its limit', async () => {
-    const slow = await serve(() => undefined);
-    await assert.rejects(slow.remove(randomUUID()), { message: /does not answer in time/ });
-    const stalled = await serve((_, response) => {
-      response.writeHead(200, { 'content-length': 100 });
-      response.write('half');
-    });
-    await assert.rejects(collect(stalled.read(randomUUID(), 0)), BlobStoreError);
-  });
-
-  it('a read that breaks off goes on where it ended', async () => {
-    const content = randomBytes(1_000);
-    const ranges: (string | undefined)[] = [];
-    const flaky = await serve((request, response) => {
-      const { range } = request.headers;
-      ranges.push(range);
-      const from = Number(/^bytes=(\d+)-$/.exec(range ?? 'bytes=0-')?.[1]);
-      const part = { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` };
-      const length = { 'content-length': content.length - from };
-      response.writeHead(
-        range === undefined ? 200 : 206,
-        range === undefined ? length : { ...length, ...part },
-      );
-      response.write(content.subarray(from, from + 400), () => {
-        if (from + 400 >= content.length) response.end();
-        else setImmediate(() => response.destroy());
-      });
-    });
-    assert.ok((await collect(flaky.read(randomUUID(), 0))).equals(content));
-    assert.deepEqual(ranges, [undefined, 'bytes=400-', 'bytes=800-']);
-  });
-
-  it('a failure of the store is tried again a few times', async () => {
-    let calls = 0;
-    const failing = await serve((_, response) => {
-      calls += 1;
-      response.writeHead(503).end();
-    });
-    await assert.rejects(failing.remove(randomUUID()), BlobStoreError);
-    assert.ok(calls >= 2 && calls <= 4, `${calls}`);
   });
 });
