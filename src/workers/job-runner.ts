@@ -10,8 +10,6 @@ import { isUnavailable } from '../store/db.ts';
 import type { Job } from './job.ts';
 
 const BUSY_POLL_MS = 25;
-/** Then the others have their turn: a job may wait for them. */
-const BATCHES_IN_A_ROW = 20;
 
 export class JobRunner {
   readonly #jobs: readonly Job[];
@@ -96,8 +94,7 @@ export class JobRunner {
     while (idleCount < jobs.length) {
       for (const job of jobs) {
         if (Date.now() >= deadline || this.#isStopped) return false;
-        const { last, worked } = await this.#runBatches(job, deadline);
-        idleCount = (worked ? 0 : idleCount) + (last === 0 ? 1 : 0);
+        idleCount = (await this.#runOnce(job)) === 0 ? idleCount + 1 : 0;
         if (idleCount === jobs.length) break;
       }
     }
@@ -158,23 +155,6 @@ export class JobRunner {
   #wakeFollowers(): void {
     this.#workCount += 1;
     for (const [wakeUp, job] of [...this.#waiters]) if (job?.follows) wakeUp();
-  }
-
-  /**
-   * Runs a job until it finds nothing, so that others don't look for work after each of its batches. Returns
-   * what its last run did, and whether there was work.
-   */
-  async #runBatches(
-    job: Job,
-    deadline: number,
-  ): Promise<{ readonly last: number; readonly worked: boolean }> {
-    let last = await this.#runOnce(job);
-    const worked = last > 0;
-    for (let run = 1; run < BATCHES_IN_A_ROW && last > 0; run++) {
-      if (Date.now() >= deadline || this.#isStopped) break;
-      last = await this.#runOnce(job);
-    }
-    return { last, worked };
   }
 
   /** Runs a job once, never twice at a time in this process; logs a failure and counts it as idle. */
