@@ -37,7 +37,7 @@ export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
     processes: 2,
     propertyRuns: 200,
     testMaxS: 60 * MINUTE_S,
-    processMaxS: 70 * MINUTE_S,
+    processMaxS: 230 * MINUTE_S,
     totalMaxS: 240 * MINUTE_S,
   },
 };
