@@ -22,6 +22,7 @@ import { createOutput, OUTPUT_FORMATS, type Output, type OutputControl } from '.
 import { addStatus } from './health/doctor.ts';
 import { addFigures } from './health/figures.ts';
 import { addIncidents } from './health/incidents.ts';
+import { addWork } from './health/work.ts';
 import { addHosts } from './hosts/inventory.ts';
 import { addImages } from './images.ts';
 import { addIps } from './ips.ts';
@@ -69,6 +70,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addFloods,
   addServers,
   addOperations,
+  addWork,
   addDedicated,
   addTopups,
   addDeposits,

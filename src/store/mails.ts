@@ -123,6 +123,31 @@ export async function delayMail(
   return delayed === 1;
 }
 
+/** Makes a queued mail due now. Returns false if it is not queued. */
+export async function retryMail(
+  tx: Sql,
+  mail: { readonly id: string; readonly now: Date },
+): Promise<boolean> {
+  return (
+    (await tx.run(
+      'update mails set due_at = least(due_at, $now) where id = $id and due_at is not null',
+      mail,
+    )) === 1
+  );
+}
+
+/** Drops a queued mail. Returns false if a worker has it, or it is not queued. */
+export async function giveUpMail(tx: Sql, id: string): Promise<boolean> {
+  const dropped = await tx.run(
+    `update mails
+        set status = 'dropped', due_at = null, stale_at = null, data_sealed = null, to_address = null,
+            lease_id = null, leased_until = null
+      where id = $1 and due_at is not null and (leased_until is null or leased_until < clock_timestamp())`,
+    [id],
+  );
+  return dropped === 1;
+}
+
 /** Makes the mails that wait for an unreachable mail server due now, because it accepts mail again. */
 export async function retryUnreachableMails(tx: Sql, now: Date): Promise<void> {
   await tx.run(

@@ -2,28 +2,29 @@
  * Tasks: driver work that is not an operation on a server. A task only names its subject; the work to do is
  * derived from the subject's tables, so requesting it twice is harmless. A finished task is deleted.
  */
+import type { IdKind } from '../kernel/ids.ts';
 import type { Sql } from '../kernel/sql.ts';
 
-/**
- * The kind of a task. `subject` is the id of the volume, snapshot, server (`backup`, `filter`, `traffic`,
- * `rdns`, `move`, `lost_server`), image, password reset request, or of the customer whose account is being
- * deleted.
- */
-export type TaskKind =
-  | 'volume'
-  | 'snapshot'
-  | 'backup'
-  | 'filter'
-  | 'traffic'
-  | 'image_remove'
-  | 'reset_request'
-  | 'account_delete'
-  | 'rdns'
-  | 'move'
-  | 'volume_move'
-  | 'snapshot_move'
+/** The kind of each task's subject. */
+export const TASK_SUBJECTS = {
+  volume: 'volume',
+  snapshot: 'snapshot',
+  backup: 'server',
+  filter: 'server',
+  traffic: 'server',
+  image_remove: 'customImage',
+  reset_request: 'request',
+  /** The customer's account is being deleted. */
+  account_delete: 'customer',
+  rdns: 'server',
+  move: 'server',
+  volume_move: 'volume',
+  snapshot_move: 'snapshot',
   /** Its host is lost. */
-  | 'lost_server';
+  lost_server: 'server',
+} as const satisfies Readonly<Record<string, IdKind>>;
+
+export type TaskKind = keyof typeof TASK_SUBJECTS;
 
 /** Done, or run again after this much business time. */
 export type TaskResult = 'done' | { readonly againMs: number };
@@ -57,7 +58,9 @@ export async function enqueueTasks(
     `insert into tasks as t (kind, subject, due_at)
      select $1, subject, $3 from unnest($2::uuid[]) as requested (subject) order by subject
      on conflict (kind, subject) do update
-        set revision = t.revision + 1, attempts = 0, due_at = least(t.due_at, excluded.due_at)`,
+        set revision = t.revision + 1, attempts = 0, last_fault = null, failing_since = null,
+            -- Also of a task that the operator gave up.
+            due_at = least(t.due_at, excluded.due_at)`,
     [tasks.kind, tasks.subjects, tasks.now],
   );
 }
@@ -102,21 +105,49 @@ export async function finishTask(tx: Sql, task: TaskRow): Promise<boolean> {
 }
 
 /**
- * Releases the task until `dueAt`; a task requested again meanwhile stays due. Returns false when the lease
- * was lost.
+ * Releases the task until `dueAt`; a task requested again meanwhile stays due, and a task that was given up
+ * meanwhile stays given up. Returns false when the lease was lost.
  */
 export async function delayTask(
   tx: Sql,
   task: TaskRow,
-  next: { readonly dueAt: Date; readonly attempts: number },
+  next: {
+    readonly dueAt: Date;
+    readonly attempts: number;
+    /** Why the attempt failed; null: it did not. */
+    readonly fault: string | null;
+    readonly now: Date;
+  },
 ): Promise<boolean> {
   const changed = await tx.run(
     `update tasks
-        set due_at = case when revision = $4 then $5 else due_at end,
-            attempts = case when revision = $4 then $6 else attempts end,
+        set due_at = case when revision = $revision then $dueAt else due_at end,
+            attempts = case when revision = $revision then $attempts else attempts end,
+            last_fault = $fault,
+            failing_since = case when $fault::text is not null then coalesce(failing_since, $now) end,
             lease_id = null, leased_until = null
-      where kind = $1 and subject = $2 and lease_id = $3`,
-    [task.kind, task.subject, task.lease_id, task.revision, next.dueAt, next.attempts],
+      where kind = $kind and subject = $subject and lease_id = $lease_id`,
+    { ...task, ...next },
+  );
+  return changed === 1;
+}
+
+/** Makes the task due now, also after it was given up. Returns false if there is none. */
+export async function retryTask(
+  tx: Sql,
+  task: { readonly kind: TaskKind; readonly subject: string; readonly now: Date },
+): Promise<boolean> {
+  const sql = 'update tasks set due_at = least(due_at, $now) where kind = $kind and subject = $subject';
+  return (await tx.run(sql, task)) === 1;
+}
+
+/** Nothing tries the task until it is requested again. Returns false if a worker has it, or there is none. */
+export async function giveUpTask(tx: Sql, task: Pick<TaskRow, 'kind' | 'subject'>): Promise<boolean> {
+  const changed = await tx.run(
+    `update tasks set due_at = null, lease_id = null, leased_until = null
+      where kind = $kind and subject = $subject
+        and (leased_until is null or leased_until < clock_timestamp())`,
+    task,
   );
   return changed === 1;
 }

@@ -8,13 +8,14 @@ import { removeImageBlob } from '../domain/images/remove.ts';
 import { settleLostServer } from '../domain/servers/lost/settle.ts';
 import { continueDiskMove } from '../domain/servers/moves/disk-steps.ts';
 import { continueMove } from '../domain/servers/moves/start.ts';
+import { describeFault } from '../domain/servers/operations/step.ts';
 import { applyTraffic } from '../domain/servers/traffic.ts';
 import { ensureBackup } from '../domain/snapshots/backups/ensure.ts';
 import { ensureSnapshot } from '../domain/snapshots/ensure.ts';
 import { ensureVolume } from '../domain/volumes/ensure.ts';
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { runWithLease } from '../kernel/faults/lease-context.ts';
-import { formatId, type IdKind } from '../kernel/ids.ts';
+import { formatId } from '../kernel/ids.ts';
 import { SECOND_MS } from '../kernel/time.ts';
 import { nextDue } from '../store/leases.ts';
 import {
@@ -23,6 +24,7 @@ import {
   finishTask,
   hasPendingTasks,
   holdsTaskLease,
+  TASK_SUBJECTS,
   type TaskKind,
   type TaskResult,
   type TaskRow,
@@ -34,31 +36,32 @@ const BATCH_SIZE = 8;
 /** Work that is polled every half second, such as a snapshot in progress, is in progress, not planned. */
 const IN_PROGRESS_WINDOW_MS = 1.5 * SECOND_MS;
 
-interface TaskRule {
-  /** The kind of id that the subject is, for the log. */
-  readonly subject: IdKind;
-  /**
-   * Reads the desired state of the subject, applies it with the driver outside any transaction, and records
-   * the result. It may run twice, even concurrently. An error is retried after 1, 2, 4 … 30 seconds.
-   */
-  readonly ensure: (service: Service, subject: string) => Promise<TaskResult>;
-}
+/**
+ * Reads the desired state of the subject, applies it with the driver outside any transaction, and records the
+ * result. It may run twice, even concurrently. An error is retried after 1, 2, 4 … 30 seconds.
+ */
+type Ensure = (service: Service, subject: string) => Promise<TaskResult>;
 
-const TASKS: Readonly<Record<TaskKind, TaskRule>> = {
-  volume: { subject: 'volume', ensure: ensureVolume },
-  snapshot: { subject: 'snapshot', ensure: ensureSnapshot },
-  backup: { subject: 'server', ensure: ensureBackup },
-  filter: { subject: 'server', ensure: applyFilter },
-  traffic: { subject: 'server', ensure: applyTraffic },
-  image_remove: { subject: 'customImage', ensure: removeImageBlob },
-  reset_request: { subject: 'request', ensure: processResetRequest },
-  account_delete: { subject: 'customer', ensure: tearDownAccount },
-  rdns: { subject: 'server', ensure: ensureRdns },
-  move: { subject: 'server', ensure: continueMove },
-  volume_move: { subject: 'volume', ensure: continueDiskMove },
-  snapshot_move: { subject: 'snapshot', ensure: continueDiskMove },
-  lost_server: { subject: 'server', ensure: settleLostServer },
+const TASKS: Readonly<Record<TaskKind, Ensure>> = {
+  volume: ensureVolume,
+  snapshot: ensureSnapshot,
+  backup: ensureBackup,
+  filter: applyFilter,
+  traffic: applyTraffic,
+  image_remove: removeImageBlob,
+  reset_request: processResetRequest,
+  account_delete: tearDownAccount,
+  rdns: ensureRdns,
+  move: continueMove,
+  volume_move: continueDiskMove,
+  snapshot_move: continueDiskMove,
+  lost_server: settleLostServer,
 };
+
+/** The result of an attempt that failed. */
+interface Failed {
+  readonly fault: string;
+}
 
 export function tasksJob(service: Service): Job {
   return {
@@ -85,38 +88,33 @@ async function runTasks(service: Service, tasks: readonly TaskRow[]): Promise<vo
   );
 }
 
-async function runTask(service: Service, task: TaskRow): Promise<TaskResult | 'failed'> {
+async function runTask(service: Service, task: TaskRow): Promise<TaskResult | Failed> {
   try {
     // A call of a worker that overslept reaches no host.
     const isHeld = () => holdsTaskLease(service.db, task);
-    return await runWithLease(isHeld, () => TASKS[task.kind].ensure(service, task.subject));
+    return await runWithLease(isHeld, () => TASKS[task.kind](service, task.subject));
   } catch (error) {
     const attempts = task.attempts + 1;
-    const subject = formatId(TASKS[task.kind].subject, task.subject);
+    const subject = formatId(TASK_SUBJECTS[task.kind], task.subject);
     const shown = { err: error, task: task.kind, subject, attempts };
     if (attempts % 10 === 0) service.log.error(shown, 'task is not progressing');
     else service.log.warn(shown, 'task failed');
-    return 'failed';
+    return { fault: describeFault(error) };
   }
 }
 
-async function recordTaskResult(
-  service: Service,
-  task: TaskRow,
-  result: TaskResult | 'failed',
-): Promise<void> {
+async function recordTaskResult(service: Service, task: TaskRow, result: TaskResult | Failed): Promise<void> {
   const now = service.clock.now();
   if (result === 'done' && (await finishTask(service.db, task))) return;
-  const inMs = retryDelayMs(task, result);
-  const attempts = result === 'failed' ? task.attempts + 1 : 0;
-  const next = { dueAt: new Date(now.getTime() + inMs), attempts };
-  if (await delayTask(service.db, task, next)) return;
+  if (await delayTask(service.db, task, { ...nextAttempt(task, result, now), now })) return;
   // We overslept the lease: another worker ensured the state, but our call may have come last. Run again.
   await enqueueTask(service.db, { kind: task.kind, subject: task.subject, now });
 }
 
-function retryDelayMs(task: TaskRow, result: TaskResult | 'failed'): number {
-  if (result === 'done') return 0;
-  if (result !== 'failed') return result.againMs;
-  return backoffMs(BACKOFF.step, task.attempts + 1);
+function nextAttempt({ attempts: failed }: TaskRow, result: TaskResult | Failed, now: Date) {
+  const after = (ms: number) => new Date(now.getTime() + ms);
+  if (result === 'done') return { dueAt: now, attempts: 0, fault: null };
+  if ('againMs' in result) return { dueAt: after(result.againMs), attempts: 0, fault: null };
+  const attempts = failed + 1;
+  return { dueAt: after(backoffMs(BACKOFF.step, attempts)), attempts, fault: result.fault };
 }

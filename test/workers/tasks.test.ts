@@ -40,7 +40,12 @@ async function claimOne(): Promise<TaskRow> {
 describe('task queue', () => {
   it('a task that is enqueued repeatedly is one task, due at once', async () => {
     await enqueue();
-    const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
+    const later = {
+      dueAt: new Date(world.clock.now().getTime() + 60_000),
+      attempts: 4,
+      fault: 'refused',
+      now: world.clock.now(),
+    };
     assert.ok(await delayTask(world.db, await claimOne(), later));
     assert.deepEqual(await claim(), []);
     await enqueue();
@@ -75,7 +80,12 @@ describe('task queue', () => {
     await enqueue();
     assert.equal(await finishTask(world.db, task), false);
     assert.deepEqual(await claim(), [], 'its worker still holds the lease');
-    const later = { dueAt: new Date(world.clock.now().getTime() + 60_000), attempts: 4 };
+    const later = {
+      dueAt: new Date(world.clock.now().getTime() + 60_000),
+      attempts: 4,
+      fault: 'refused',
+      now: world.clock.now(),
+    };
     assert.ok(await delayTask(world.db, task, later));
     const { revision, attempts } = await claimOne();
     assert.deepEqual([revision, attempts], [2, 0]);
@@ -87,7 +97,10 @@ describe('task queue', () => {
     await world.db.run(`update tasks set leased_until = clock_timestamp() - interval '1 second'`);
     const task = await claimOne();
     assert.equal(await finishTask(world.db, stale), false);
-    assert.equal(await delayTask(world.db, stale, { dueAt: new Date(), attempts: 1 }), false);
+    assert.equal(
+      await delayTask(world.db, stale, { dueAt: new Date(), attempts: 1, fault: null, now: new Date() }),
+      false,
+    );
     assert.ok(await finishTask(world.db, task));
     assert.deepEqual(await remainingTasks(), []);
   });

@@ -18,7 +18,7 @@ import {
   readDatabaseSize,
   sumBalances,
 } from '../../store/service/metrics.ts';
-import { countFailingTasks, countWork } from '../../store/service/status.ts';
+import { countFailingTasks, countGivenUp, countWork } from '../../store/service/status.ts';
 import { countReportsByState } from '../../store/staff/abuse-counts.ts';
 import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
@@ -66,6 +66,7 @@ async function readWork({ db, clock }: Deps) {
   const queues = await countQueues(db, now);
   const operations = await countOperations(db, now);
   const tasks = await countFailingTasks(db, 1);
+  const givenUp = await countGivenUp(db);
   const counts = await countWork(db, now);
   const oldest = Math.max(0, ...operations.map(({ oldest_s: seconds }) => seconds));
   return {
@@ -75,6 +76,7 @@ async function readWork({ db, clock }: Deps) {
     skerry_operations_failing: operations.map(({ kind, failing }) => gauge(failing, { kind })),
     skerry_operation_oldest_seconds: [gauge(oldest)],
     skerry_tasks_failing: tasks.map(({ kind, n }) => gauge(n, { kind })),
+    skerry_work_given_up: givenUp.map(({ queue, n }) => gauge(n, { queue })),
     skerry_mails_failing: [gauge(counts?.faulty_mails ?? 0)],
     skerry_topups_withheld: [gauge(counts?.held_topups ?? 0)],
     skerry_topups_refund_pending: [gauge(counts?.unsent_topups ?? 0)],

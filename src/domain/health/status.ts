@@ -4,12 +4,14 @@ import { formatCents } from '../../kernel/money.ts';
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { LASTING_SEALED } from '../../spec/sealed.ts';
+import { WORK_LIMITS } from '../../spec/staff/work.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
 import { sumNegativeBalances } from '../../store/billing/negative.ts';
 import { countLowIpv4Pools } from '../../store/inventory/addresses.ts';
 import { countSealedByKey } from '../../store/service/sealed.ts';
 import {
   countFailingTasks,
+  countGivenUp,
   countServersByStatus,
   countWebhooksByKey,
   countWork,
@@ -46,9 +48,8 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Work that is overdue this long counts as late; an operation that runs longer than this counts as stuck. */
-const LATE_MS = 10 * MINUTE_MS;
-const STUCK_AFTER_MS = 30 * MINUTE_MS;
+const LATE_MS = WORK_LIMITS.lateMinutes * MINUTE_MS;
+const STUCK_AFTER_MS = WORK_LIMITS.stuckMinutes * MINUTE_MS;
 const FAILURES_WARNING = 10;
 const STUCK_SHOWN = 10;
 const MACHINES_SHOWN = 10;
@@ -158,7 +159,11 @@ async function taskAndChainFindings({ db }: Deps): Promise<Finding[]> {
     const message = `${code}: ${failures} polls failed in a row, ${until}${fault}`;
     return { level: 'fail', subject: 'chains', message };
   });
-  return [...tasks, ...chains];
+  const givenUp = (await countGivenUp(db)).map(({ queue, n }): Finding => {
+    const message = `${n} of queue ${queue} given up: see \`skerryd work list --state given_up\``;
+    return { level: 'warn', subject: 'work', message };
+  });
+  return [...tasks, ...chains, ...givenUp];
 }
 
 /** Returns credits that were taken back lately. An attack on a chain shows here first. */

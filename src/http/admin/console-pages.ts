@@ -35,6 +35,7 @@ import { SERVERS_ROOM } from './rooms/servers.ts';
 import { ADDRESSES_ROOM } from './rooms/stock.ts';
 import { ANNOUNCEMENTS_ROOM } from './rooms/talking/announcements.ts';
 import { MAILINGS_ROOM } from './rooms/talking/mailings.ts';
+import { WORK_ROOM } from './rooms/work.ts';
 
 /** Each room has items of its own type. */
 const ROOMS = [
@@ -45,6 +46,7 @@ const ROOMS = [
   LEGAL_ORDERS_ROOM,
   SERVERS_ROOM,
   OPERATIONS_ROOM,
+  WORK_ROOM,
   HOSTS_ROOM,
   MACHINES_ROOM,
   IMAGES_ROOM,

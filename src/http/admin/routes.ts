@@ -24,6 +24,7 @@ import { SERVICE_ROUTES } from './routes/service.ts';
 import { STAFF_ROUTES } from './routes/staff.ts';
 import { STOCK_ROUTES } from './routes/stock.ts';
 import { TOPUP_ROUTES } from './routes/topups.ts';
+import { WORK_ROUTES } from './routes/work.ts';
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...SERVICE_ROUTES,
@@ -34,6 +35,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...CUSTOMER_RECORD_ROUTES,
   ...SERVER_ROUTES,
   ...OPERATION_ROUTES,
+  ...WORK_ROUTES,
   ...HOST_ROUTES,
   ...MACHINE_ROUTES,
   ...STOCK_ROUTES,

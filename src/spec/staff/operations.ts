@@ -23,10 +23,12 @@ import {
   type StaffRole,
 } from './roles.ts';
 import { TALKING_OPERATIONS } from './talking.ts';
+import { WORK_OPERATIONS } from './work.ts';
 
 export const STAFF_OPERATIONS = {
   ...CUSTOMER_OPERATIONS,
   ...SERVER_OPERATIONS,
+  ...WORK_OPERATIONS,
   ...MACHINE_OPERATIONS,
   'topups.list': read('topups list', 'List top-ups'),
   'topups.get': read('topups show', 'Show a top-up and its payments'),

@@ -30,7 +30,8 @@ export async function requestBackendFile(tx: Sql, file: BackendFile): Promise<Co
      values ($backend, $kind, $imageSha256, clock_timestamp())
      on conflict (backend, kind, image_sha256) do update
         set awaited_at = coalesce(f.awaited_at, excluded.awaited_at), ready_at = null,
-            due_at = case when f.ready_at is null then f.due_at else excluded.due_at end
+            -- Also of a file that the operator gave up.
+            due_at = case when f.ready_at is null then coalesce(f.due_at, excluded.due_at) else excluded.due_at end
      returning fault`,
     { ...file },
   );
@@ -155,6 +156,22 @@ export async function failBackendFile(
 /** Ends the lease without a result, for a process that stops. */
 export async function releaseBackendFile(tx: Sql, file: LeasedFile): Promise<void> {
   await tx.run(`update backend_files set lease_id = null, leased_until = null where ${LEASED}`, { ...file });
+}
+
+/** Tries a file again now, also after it was given up. Returns false if nothing is to be sent. */
+export async function retryBackendFile(tx: Sql, file: BackendFile): Promise<boolean> {
+  const sql = `update backend_files set due_at = clock_timestamp() where ${KEY} and ready_at is null`;
+  return (await tx.run(sql, { ...file })) === 1;
+}
+
+/** Sends it no more until a server needs it. Returns false while it is sent, or if there is nothing to send. */
+export async function giveUpBackendFile(tx: Sql, file: BackendFile): Promise<boolean> {
+  const changed = await tx.run(
+    `update backend_files set due_at = null, lease_id = null, leased_until = null
+      where ${KEY} and ready_at is null and (leased_until is null or leased_until < clock_timestamp())`,
+    { ...file },
+  );
+  return changed === 1;
 }
 
 export async function deleteBackendFiles(tx: Sql, backend: string): Promise<void> {

@@ -27,6 +27,10 @@ export async function countQueues(tx: Sql, now: Date): Promise<QueueDepthRow[]> 
       queue('webhooks', 'webhook_queues'),
       queue('deliveries', 'deliveries'),
       queue('billing', 'servers', 'bill_at'),
+      // In real time, because hosts are.
+      `select 'files' as queue, count(*) as due,
+              coalesce(greatest(extract(epoch from clock_timestamp() - min(due_at)), 0), 0)::float8 as age_s
+         from backend_files where ready_at is null and due_at <= clock_timestamp()`,
       `${queue('events', 'events', 'created_at')} and seq is null`,
     ].join(' union all '),
     [now],

@@ -106,6 +106,15 @@ export async function countFailingTasks(tx: Sql, attempts: number): Promise<{ ki
   );
 }
 
+/** Counts work that nothing tries again until someone retries it or it is requested again. */
+export async function countGivenUp(tx: Sql): Promise<{ queue: 'task' | 'file'; n: bigint }[]> {
+  return await tx.rows(
+    `select * from (select 'task' as queue, count(*) as n from tasks where due_at is null
+                    union all select 'file', count(*) from backend_files where due_at is null) as counted
+      where n > 0`,
+  );
+}
+
 export interface FailingChainRow {
   readonly code: CoinCode;
   readonly failures: number;

@@ -191,6 +191,11 @@ export async function delayCoin(
   );
 }
 
+/** Ends the backoff of a coin. Returns false if it has none. */
+export async function retryCoin(sql: Sql, coin: CoinCode): Promise<boolean> {
+  return (await sql.run('update coins set retry_at = null where code = $1 and failures > 0', [coin])) === 1;
+}
+
 /** Releases the coins of these leases. */
 export async function releaseCoins(sql: Sql, leaseIds: readonly string[]): Promise<void> {
   await sql.run(`update coins set lease_id = null, leased_until = null where lease_id = any($1)`, [leaseIds]);

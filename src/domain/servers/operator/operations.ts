@@ -3,6 +3,7 @@
 import { fail } from '../../../kernel/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { MINUTE_MS } from '../../../kernel/time.ts';
+import { WORK_LIMITS } from '../../../spec/staff/work.ts';
 import { newLeaseId } from '../../../store/leases.ts';
 import type { OperationKind, OperationRow, OperationStep } from '../../../store/servers/operations.ts';
 import {
@@ -16,8 +17,7 @@ import { failOperation } from '../operations/complete.ts';
 import { advance } from '../operations/step.ts';
 import { requireServerId } from './find.ts';
 
-/** `status` calls an operation stuck that runs for longer. */
-const STUCK_AFTER_MS = 30 * MINUTE_MS;
+const STUCK_AFTER_MS = WORK_LIMITS.stuckMinutes * MINUTE_MS;
 const LEASE_S = 30;
 const GIVEN_UP = 'given up by the operator';
 
