@@ -47,7 +47,7 @@ export const CONSOLE_PATHS = {
   transparency: '/transparency',
   servers: '/servers',
   operations: '/operations',
-  work: '/work',
+  work: '/stuck_work',
   hosts: '/hosts',
   machines: '/machines',
   images: '/images',

@@ -16,8 +16,8 @@ export type WorkQueueName = keyof typeof WORK_QUEUES;
 export const WORK_QUEUE_NAMES = Object.keys(WORK_QUEUES) as WorkQueueName[];
 
 /**
- * `failing`: the last attempt failed. `late`: overdue, or under way for too long. `given_up`: nothing tries it
- * until someone retries it or it is requested again. `undelivered`: a mail that has ended.
+ * `failing`: the last attempt failed. `late`: overdue, or under way for too long. `given_up`: it waits until
+ * someone retries it or requests it again. `undelivered`: a mail that has ended.
  */
 export const WORK_STATES = ['failing', 'late', 'given_up', 'undelivered'] as const;
 export type WorkState = (typeof WORK_STATES)[number];

@@ -31,7 +31,8 @@ export async function requestBackendFile(tx: Sql, file: BackendFile): Promise<Co
      on conflict (backend, kind, image_sha256) do update
         set awaited_at = coalesce(f.awaited_at, excluded.awaited_at), ready_at = null,
             -- Also of a file that the operator gave up.
-            due_at = case when f.ready_at is null then coalesce(f.due_at, excluded.due_at) else excluded.due_at end
+            due_at = case when f.ready_at is null then coalesce(f.due_at, excluded.due_at)
+                          else excluded.due_at end
      returning fault`,
     { ...file },
   );
@@ -164,7 +165,10 @@ export async function retryBackendFile(tx: Sql, file: BackendFile): Promise<bool
   return (await tx.run(sql, { ...file })) === 1;
 }
 
-/** Sends it no more until a server needs it. Returns false while it is sent, or if there is nothing to send. */
+/**
+ * Sends the file no more until a server needs it. Returns false while it is sent, or if there is nothing to
+ * send.
+ */
 export async function giveUpBackendFile(tx: Sql, file: BackendFile): Promise<boolean> {
   const changed = await tx.run(
     `update backend_files set due_at = null, lease_id = null, leased_until = null

@@ -1,4 +1,4 @@
--- Compatible: the previous version claims only what is due, and ignores the new columns.
+-- Compatible: earlier versions claim only rows with a due date that has passed, and ignore the new columns.
 
 -- Work that the operator gave up has no due date until someone requests it again.
 alter table tasks

@@ -1,6 +1,6 @@
 /**
- * Stuck work of all queues, for staff. Each part reads an index of what is due, or a table that is small: of
- * operations, tasks, files, and coins.
+ * Stuck work of all queues, for staff. Each part reads an index of due rows, or a small table: operations,
+ * tasks, files, or coins.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { WORK_QUEUE_NAMES, type WorkQueueName, type WorkState } from '../../spec/staff/work.ts';
@@ -49,7 +49,7 @@ const stateOf = (due = 'due_at') =>
 interface Part {
   readonly columns: string;
   readonly from: string;
-  /** What can be stuck, so that an index finds it. */
+  /** The rows that can be stuck, so that an index finds them. */
   readonly stuck: string;
   /** Finds `$subject` by the primary key. */
   readonly one: string;
@@ -60,7 +60,8 @@ const FILE_LATE = `due_at < clock_timestamp() - interval '10 minutes'`;
 const PARTS: Readonly<Record<WorkQueueName, Part>> = {
   operation: {
     columns: `kind, server_id::text as subject,
-      case when attempts > 0 then 'failing' when created_at < $stuck and kind <> 'move' then 'late' end as state,
+      case when attempts > 0 then 'failing'
+           when created_at < $stuck and kind <> 'move' then 'late' end as state,
       attempts, last_fault, created_at as since, due_at, ${LEASED} as running`,
     from: 'operations',
     stuck: `attempts > 0 or (created_at < $stuck and kind <> 'move')`,

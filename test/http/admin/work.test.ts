@@ -26,10 +26,10 @@ describe('stuck work in the console', () => {
   let api: V1Client;
   let server: string;
 
-  const path = (id: string) => `/work/${encodeURIComponent(id)}`;
+  const path = (id: string) => `/stuck_work/${encodeURIComponent(id)}`;
   const call = async (method: string, where: string, body?: object) =>
     await world.api(person.token, method, where, body);
-  const list = async (query = '') => (await call('GET', `/work${query}`)).body.data as Work[];
+  const list = async (query = '') => (await call('GET', `/stuck_work${query}`)).body.data as Work[];
   const retry = async (id: string) => await call('POST', `${path(id)}/retry`);
   const giveUp = async (id: string) => await call('POST', `${path(id)}/give_up`, REASON);
   const breakDriver = async (driver: string, operation: string, times: number) =>
@@ -73,7 +73,7 @@ describe('stuck work in the console', () => {
     assert.match(page, /volume of vol_.*failing/s);
 
     const given = await fill(person.browser, path(id), 'work.give_up', REASON);
-    assert.equal(given.location, '/work?done=begun', textOf(given.text));
+    assert.equal(given.location, '/stuck_work?done=begun', textOf(given.text));
     await breakDriver('compute', 'attach', 0);
     await world.advance(WHILE_S);
     const [waiting] = await list();
@@ -82,7 +82,7 @@ describe('stuck work in the console', () => {
     assert.match((await findings())[0]?.message ?? '', /1 of queue task given up/);
 
     const again = await fill(person.browser, path(id), 'work.retry', {});
-    assert.equal(again.location, '/work?done=begun', textOf(again.text));
+    assert.equal(again.location, '/stuck_work?done=begun', textOf(again.text));
     await world.settle();
     assert.deepEqual(await list(), []);
     assert.deepEqual(await findings(), []);
@@ -183,6 +183,6 @@ describe('stuck work in the console', () => {
       assert.equal((await call('GET', path(id))).status, 404, id);
       assert.equal((await giveUp(id)).status, 404, id);
     }
-    assert.equal((await call('GET', '/work?before=x')).status, 404);
+    assert.equal((await call('GET', '/stuck_work?before=x')).status, 404);
   });
 });

@@ -6,7 +6,7 @@ import { WORK_QUEUES, type WorkQueueName } from '../../../spec/staff/work.ts';
 import type { WorkName, WorkRow } from '../../../store/service/work.ts';
 import { TASK_SUBJECTS, type TaskKind } from '../../../store/tasks.ts';
 
-/** What the subject of a queue is, if it is an id. */
+/** The kind of the subject of a queue, if it is an id. */
 const SUBJECTS: Readonly<Partial<Record<WorkQueueName, IdKind>>> = {
   operation: 'server',
   mail: 'mail',

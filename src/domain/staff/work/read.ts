@@ -9,7 +9,7 @@ import { formatSubject, formatWorkName, requireWorkName } from './name.ts';
 export interface WorkQuery {
   readonly queue?: WorkQueueName;
   readonly state?: WorkState;
-  /** The id of the last one that was read. */
+  /** The last id that was read. */
   readonly before?: string;
   readonly limit: number;
 }

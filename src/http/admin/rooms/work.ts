@@ -63,8 +63,8 @@ export const WORK_ROOM: Room<WorkObject> = {
         button: 'Give up',
         isDangerous: true,
         text:
-          'Stops trying. Work on a server ends as failed, and a mail is dropped. Other work waits until you ' +
-          'try it again, or until it is requested again. Its customer still sees it as in progress.',
+          'Stops trying. Work on a server ends as failed, and a mail is dropped. Other work waits until ' +
+          'you try it again or it is requested again. Its customer still sees it as in progress.',
         notice: 'begun',
         to: () => CONSOLE_PATHS.work,
       },

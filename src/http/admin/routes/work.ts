@@ -10,7 +10,7 @@ export const WORK_ROUTES: readonly AdminRoute[] = [
   adminRoute({
     id: 'work.list',
     method: 'GET',
-    path: '/work',
+    path: '/stuck_work',
     query: Type.Object(
       {
         queue: Type.Optional(Type.Enum([...WORK_QUEUE_NAMES])),
@@ -29,13 +29,13 @@ export const WORK_ROUTES: readonly AdminRoute[] = [
   adminRoute({
     id: 'work.get',
     method: 'GET',
-    path: '/work/{id}',
+    path: '/stuck_work/{id}',
     run: ({ service, params }) => readWork(service, params.id),
   }),
   adminRoute({
     id: 'work.retry',
     method: 'POST',
-    path: '/work/{id}/retry',
+    path: '/stuck_work/{id}/retry',
     run: async ({ service, params }) => {
       await retryWork(service, params.id);
       return { object: 'work', id: params.id };
@@ -44,7 +44,7 @@ export const WORK_ROUTES: readonly AdminRoute[] = [
   adminRoute({
     id: 'work.give_up',
     method: 'POST',
-    path: '/work/{id}/give_up',
+    path: '/stuck_work/{id}/give_up',
     run: async ({ service, params }) => {
       await giveUpWork(service, params.id);
       return { object: 'work', id: params.id };
