@@ -115,6 +115,8 @@ export const ACTIONS = [
   'webhook.create',
   'webhook.update',
   'webhook.delete',
+  'webhook.rotate_secret',
+  'webhook.end_rotation',
   'webhook.test',
   'webhook.replay',
   'alert.create',

@@ -69,6 +69,8 @@ export const OPERATIONS = [
   'webhooks.get',
   'webhooks.update',
   'webhooks.delete',
+  'webhooks.rotate_secret',
+  'webhooks.end_rotation',
   'webhooks.test',
   'deliveries.list',
   'deliveries.replay',

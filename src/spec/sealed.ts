@@ -26,6 +26,13 @@ export const SEALED = {
     row: 'id',
     lasting: true,
   },
+  nextWebhookSecret: {
+    purpose: 'next webhook secret',
+    table: 'webhooks',
+    column: 'next_secret_sealed',
+    row: 'id',
+    lasting: true,
+  },
   totpSecret: {
     purpose: 'totp secret',
     table: 'totp_secrets',

@@ -9,7 +9,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Service } from '../domain/context.ts';
 import { isSwitchOn } from '../domain/rules/switches.ts';
-import { createDeliverySender, loadEventContents, openWebhookSecret } from '../domain/webhooks/attempt.ts';
+import {
+  createDeliverySender,
+  loadEventContents,
+  openWebhookSecrets,
+  type SigningSecrets,
+} from '../domain/webhooks/attempt.ts';
 import {
   cancelAndRelease,
   postponeAndRelease,
@@ -152,11 +157,9 @@ class Deliverer {
     const contents = await loadEventContents(db, [...due.values()].flat());
     for (const queue of ready) {
       const { webhook_id, url } = queue;
-      const send = createDeliverySender(
-        this.#sender,
-        { url, secret: secrets.get(webhook_id) ?? '' },
-        contents,
-      );
+      const signing = secrets.get(webhook_id);
+      if (!signing) continue;
+      const send = createDeliverySender(this.#sender, { url, ...signing }, contents);
       const batch = this.#createBatch({ queue, leaseId, deliveries: due.get(webhook_id) ?? [], send });
       this.#batches.add(batch);
       batch.advance();
@@ -164,12 +167,15 @@ class Deliverer {
   }
 
   /** Returns secrets by subscription. Cancels the queues of paused ones; postpones those without a secret. */
-  async #openSecrets(queues: readonly LeasedQueue[], leaseId: string): Promise<ReadonlyMap<string, string>> {
-    const secrets = new Map<string, string>();
+  async #openSecrets(
+    queues: readonly LeasedQueue[],
+    leaseId: string,
+  ): Promise<ReadonlyMap<string, SigningSecrets>> {
+    const secrets = new Map<string, SigningSecrets>();
     for (const leasedQueue of queues) {
-      const secret = leasedQueue.active ? openWebhookSecret(this.#service, leasedQueue) : null;
-      if (secret !== null) {
-        secrets.set(leasedQueue.webhook_id, secret);
+      const opened = leasedQueue.active ? openWebhookSecrets(this.#service, leasedQueue) : null;
+      if (opened !== null) {
+        secrets.set(leasedQueue.webhook_id, opened);
         continue;
       }
       await (leasedQueue.active ? postponeAndRelease : cancelAndRelease)(this.#service, {

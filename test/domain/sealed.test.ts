@@ -16,8 +16,9 @@ import { createLegalOrder } from '../../src/domain/staff/legal/orders.ts';
 import { inviteStaff } from '../../src/domain/staff/people.ts';
 import { createTokenByToken } from '../../src/domain/tokens/tokens.ts';
 import { verify } from '../../src/domain/verify/verify.ts';
-import { openWebhookSecret } from '../../src/domain/webhooks/attempt.ts';
+import { openWebhookSecrets } from '../../src/domain/webhooks/attempt.ts';
 import { createWebhook } from '../../src/domain/webhooks/change.ts';
+import { rotateWebhookSecret } from '../../src/domain/webhooks/secret.ts';
 import { formatId, newId, parseId } from '../../src/kernel/ids.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
 import { LASTING_SEALED, SEALED, type SealedColumn, type SealedName } from '../../src/spec/sealed.ts';
@@ -52,7 +53,8 @@ async function storeTwoOfEach(): Promise<void> {
   const servers = [await region.running(), await region.running()];
   for (const { shown } of servers) await rescueServer(service, actor, shown);
   for (const n of [1, 2]) {
-    await createWebhook(service, actor, { url: `https://example.com/${n}`, events: ['*'] });
+    const hook = await createWebhook(service, actor, { url: `https://example.com/${n}`, events: ['*'] });
+    await rotateWebhookSecret(service, actor, hook.id);
     const limits = { ip_cidrs: [`192.0.2.${n}/32`] };
     await createTokenByToken(service, { ...actor, scope: 'write' }, { name: 'ci', scope: 'read', limits });
     await saveOrderDraft(service, actor, [['name', `web-${n}`]]);
@@ -197,11 +199,17 @@ describe('sealed values', () => {
   it('a webhook with the secret of another one sends nothing', async (t) => {
     t.mock.method(world.service.log, 'error', () => undefined);
     const [one, other] = await valuesOf(SEALED.webhookSecret);
-    const queue = { webhook_id: one?.row ?? '', secret_sealed: other?.sealed ?? '' };
+    const queue = {
+      webhook_id: one?.row ?? '',
+      secret_sealed: other?.sealed ?? '',
+      next_secret_sealed: null,
+    };
     const open = (values: object) =>
-      openWebhookSecret(world.service, values as Parameters<typeof openWebhookSecret>[1]);
+      openWebhookSecrets(world.service, values as Parameters<typeof openWebhookSecrets>[1]);
     assert.equal(open(queue), null);
-    assert.match(open({ ...queue, secret_sealed: one?.sealed }) ?? '', /^whsec_/);
+    assert.match(open({ ...queue, secret_sealed: one?.sealed })?.secret ?? '', /^whsec_/);
+    const next = { secret_sealed: one?.sealed, next_secret_sealed: one?.sealed };
+    assert.equal(open({ ...queue, ...next }), null, 'a current secret is no next one');
   });
 
   it('a value that version 0.1 sealed opens, and a bound value does not open as one of those', () => {

@@ -44,6 +44,16 @@ describe('verifyWebhook', () => {
     await verifyWebhook(BODY, headers, SECRET, { toleranceS });
   });
 
+  it('verifyWebhook accepts the next secret while the secret is rotated', async () => {
+    const other = `t=${T},v1=${createHmac('sha256', 'another').update(`${T}.${BODY}`).digest('hex')}`;
+    const rotating = { 'x-service-signature': other, 'x-service-signature-next': HEADER };
+    await verify(BODY, rotating);
+    await verify(BODY, rotating, 'another');
+    await assert.rejects(verify(BODY, rotating, 'a third'), UNVERIFIED);
+    await assert.rejects(verify(BODY, rotating, SECRET, 301_000), UNVERIFIED);
+    await assert.rejects(verify(BODY, { 'x-service-signature-next': HEADER }), UNVERIFIED);
+  });
+
   it('verifyWebhook rejects another body, secret, or time, and invalid headers', async () => {
     const headers = { 'x-service-signature': HEADER };
     await assert.rejects(verify(BODY.replace('ping', 'pong'), headers), UNVERIFIED);

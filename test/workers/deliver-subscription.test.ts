@@ -4,8 +4,17 @@ import { after, before, describe, it } from 'node:test';
 import { deleteWebhook, updateWebhook } from '../../src/domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../src/domain/webhooks/queue.ts';
 import { findWebhook } from '../../src/domain/webhooks/read.ts';
+import { endWebhookRotation, rotateWebhookSecret } from '../../src/domain/webhooks/secret.ts';
 import { hang, respondWith } from '../support/webhook-receiver.ts';
-import { assertSigned, eventId, lines, stored, type WebhookWorld, webhookWorld } from './webhook-world.ts';
+import {
+  assertSigned,
+  eventId,
+  lines,
+  NEXT_SIGNATURE,
+  stored,
+  type WebhookWorld,
+  webhookWorld,
+} from './webhook-world.ts';
 
 let world: WebhookWorld;
 let paths = 0;
@@ -120,6 +129,30 @@ describe('a webhook subscription', () => {
       [1, 'failed', 503],
       [2, 'delivered', 200],
     ]);
+  });
+
+  it('both secrets sign while a secret is rotated, and afterwards only the one that stays', async () => {
+    const actor = await world.customer();
+    const path = freshPath();
+    const hook = await world.webhook(actor, world.receiver.url(path));
+    const deliver = async () => {
+      await world.publish(actor);
+      await world.runUntilIdle();
+      return world.receiver.requestsTo(path).at(-1) ?? assert.fail('nothing was sent');
+    };
+    const { next_secret: next } = await rotateWebhookSecret(world.service, actor, hook.id);
+    const rotating = await deliver();
+    assertSigned(rotating, hook.secret);
+    assertSigned(rotating, next, NEXT_SIGNATURE);
+    await endWebhookRotation(world.service, actor, hook.id, { keep: 'current' });
+    const canceled = await deliver();
+    assertSigned(canceled, hook.secret);
+    assert.equal(canceled.headers[NEXT_SIGNATURE], undefined);
+    const { next_secret: last } = await rotateWebhookSecret(world.service, actor, hook.id);
+    await endWebhookRotation(world.service, actor, hook.id, {});
+    const ended = await deliver();
+    assertSigned(ended, last);
+    assert.equal(ended.headers[NEXT_SIGNATURE], undefined);
   });
 
   it('a subscription whose secret cannot be opened waits without losing an attempt', async (t) => {

@@ -91,8 +91,11 @@ export const eventId = (one: ReceivedRequest): string => JSON.parse(one.body).id
 export const lines = (log: readonly Delivery[]) =>
   log.map(({ attempt, status, http_status, error }) => [attempt, status, http_status ?? error]);
 
-export function assertSigned(one: ReceivedRequest, secret: string): void {
-  const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(one.headers['x-service-signature'])) ?? [];
+export const SIGNATURE = 'x-service-signature';
+export const NEXT_SIGNATURE = 'x-service-signature-next';
+
+export function assertSigned(one: ReceivedRequest, secret: string, header = SIGNATURE): void {
+  const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(one.headers[header])) ?? [];
   assert.ok(Math.abs(Number(t) - Date.now() / 1_000) < 10, `t is ${t}`);
   assert.equal(v1, createHmac('sha256', secret).update(`${t}.${one.body}`).digest('hex'));
 }

@@ -1068,6 +1068,50 @@ export interface paths {
         patch: operations["webhooks.update"];
         trace?: never;
     };
+    "/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook
+         * @description Creates the next signing secret, which we show only once. Until you end the rotation, each delivery has `X-Service-Signature` of the current secret and `X-Service-Signature-Next` of the next one. Calling it again replaces the next secret.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["webhooks.rotate_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/end-rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the rotation of a secret
+         * @description The next secret replaces the current one at once. Receivers must know it by then.
+         *
+         *     Scope: `write`.
+         */
+        post: operations["webhooks.end_rotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{id}/test": {
         parameters: {
             query?: never;
@@ -2837,6 +2881,8 @@ export interface components {
             scope: "read" | "write" | "billing";
             /** @description The last four characters of the signing secret. */
             secret_hint: string;
+            /** @description The last four characters of the secret that replaces it. Null: it is not being rotated. */
+            next_secret_hint: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2868,6 +2914,8 @@ export interface components {
             scope: "read" | "write" | "billing";
             /** @description The last four characters of the signing secret. */
             secret_hint: string;
+            /** @description The last four characters of the secret that replaces it. Null: it is not being rotated. */
+            next_secret_hint: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00Z
@@ -2878,6 +2926,44 @@ export interface components {
              * @example whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
              */
             secret: string;
+        };
+        RotatedWebhook: {
+            /**
+             * @description Opaque.
+             * @example whk_aaaqk3m7qzb5x2l6v4t7n8wyja
+             */
+            id: string;
+            /** @constant */
+            object: "webhook";
+            /** @example https://example.com/hooks */
+            url: string;
+            events: ("server.created" | "server.running" | "server.stopped" | "server.rebooted" | "server.rebuilt" | "server.resized" | "server.iso_inserted" | "server.iso_ejected" | "server.suspended" | "server.lost" | "server.destroyed" | "snapshot.ready" | "snapshot.failed" | "backup.failed" | "volume.attached" | "volume.detached" | "volume.lost" | "topup.pending" | "topup.confirmed" | "topup.expired" | "topup.reversed" | "billing.charged" | "billing.low_balance" | "token.created" | "token.updated" | "token.revoked" | "firewall.applied" | "action.success" | "action.error" | "alert.fired" | "alert.resolved" | "*")[];
+            /** @description False pauses deliveries. */
+            active: boolean;
+            /**
+             * @description Why we paused it: its endpoint returned 410, access to the account was revoked (recovery, reset), or our team did. Null while it is active, or if you paused it.
+             * @enum {string|null}
+             */
+            paused_reason: "endpoint_gone" | "access_revoked" | "operator" | null;
+            /**
+             * @description The scope of its creator: only a webhook with scope `billing` receives money events.
+             * @enum {string}
+             */
+            scope: "read" | "write" | "billing";
+            /** @description The last four characters of the signing secret. */
+            secret_hint: string;
+            /** @description The last four characters of the secret that replaces it. Null: it is not being rotated. */
+            next_secret_hint: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00Z
+             */
+            created_at: string;
+            /**
+             * @description The next signing secret, only in this response. It signs X-Service-Signature-Next.
+             * @example whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+             */
+            next_secret: string;
         };
         WebhookDelivery: {
             /**
@@ -4783,7 +4869,7 @@ export interface operations {
                     expires_at?: string | null;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.rotate_secret" | "webhooks.end_rotation" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -4913,7 +4999,7 @@ export interface operations {
                     name?: string;
                     limits?: {
                         ip_cidrs?: string[] | null;
-                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
+                        operations?: ("servers.list" | "servers.create" | "servers.get" | "servers.update" | "servers.delete" | "servers.reboot" | "servers.rebuild" | "servers.rescue" | "servers.stop" | "servers.start" | "servers.resize" | "servers.insert_iso" | "servers.eject_iso" | "servers.console" | "servers.metrics" | "servers.set_rdns" | "images.list" | "images.get" | "images.create" | "images.delete" | "plans.list" | "plans.get" | "regions.list" | "regions.get" | "ssh_keys.list" | "ssh_keys.create" | "ssh_keys.get" | "ssh_keys.delete" | "account.get" | "limits.list" | "tokens.list" | "tokens.create" | "tokens.get" | "tokens.update" | "tokens.delete" | "balance.get" | "ledger.list" | "topups.create" | "topups.get" | "topups.list" | "quotes.create" | "volumes.list" | "volumes.create" | "volumes.get" | "volumes.update" | "volumes.delete" | "volumes.attach" | "volumes.detach" | "snapshots.list" | "snapshots.create" | "snapshots.get" | "snapshots.update" | "servers.restore" | "backup_policies.get" | "backup_policies.replace" | "snapshots.delete" | "firewall_groups.list" | "firewall_groups.create" | "firewall_groups.get" | "firewall_groups.update" | "firewall_groups.delete" | "firewall_rules.create" | "firewall_rules.replace" | "firewall_rules.delete" | "webhooks.list" | "webhooks.create" | "webhooks.get" | "webhooks.update" | "webhooks.delete" | "webhooks.rotate_secret" | "webhooks.end_rotation" | "webhooks.test" | "deliveries.list" | "deliveries.replay" | "alerts.list" | "alerts.create" | "alerts.get" | "alerts.update" | "alerts.delete" | "tickets.list" | "tickets.create" | "tickets.get" | "tickets.reply" | "tickets.close" | "audit_events.list" | "audit_events.get" | "actions.list" | "actions.get" | "actions.of_server" | "events.stream" | "servers.unprotect" | "volumes.unprotect" | "snapshots.unprotect")[] | null;
                         resources?: string[] | null;
                         /** @example env=ci,team=web */
                         label_selector?: string | null;
@@ -6599,6 +6685,100 @@ export interface operations {
             503: components["responses"]["maintenance"];
         };
     };
+    "webhooks.rotate_secret": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedWebhook"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
+    "webhooks.end_rotation": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: we carry out the request only once. Use a UUIDv4, for example. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "keep": "next"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description `current` cancels the rotation and discards the next secret.
+                     * @default next
+                     * @enum {string}
+                     */
+                    keep?: "next" | "current";
+                };
+            };
+        };
+        responses: {
+            /** @description Successful response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden_scope"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
+            429: components["responses"]["rate_limited"];
+            451: components["responses"]["jurisdictional_block"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["maintenance"];
+        };
+    };
     "webhooks.test": {
         parameters: {
             query?: never;
@@ -7218,8 +7398,8 @@ export interface operations {
                 /** @description `next_cursor` of the previous page. Opaque, and bound to the filter and the sort order. */
                 cursor?: components["parameters"]["Cursor"];
                 sort?: "created_at" | "-created_at";
-                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.set_news" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "coupon.redeem" | "coupon.create" | "coupon.end" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "server.blackhole" | "server.lift_blackhole" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.open" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "announcement.create" | "announcement.change" | "announcement.end" | "mailing.create" | "mailing.pause" | "mailing.resume" | "mailing.stop" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "plan.create" | "plan.change" | "plan.retire" | "plan.restore" | "region.create" | "region.change" | "region.retire" | "region.restore" | "official_image.create" | "official_image.change" | "official_image.retire" | "official_image.restore" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
-                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.set_news" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "coupon.redeem" | "coupon.create" | "coupon.end" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "server.blackhole" | "server.lift_blackhole" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.open" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "announcement.create" | "announcement.change" | "announcement.end" | "mailing.create" | "mailing.pause" | "mailing.resume" | "mailing.stop" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "plan.create" | "plan.change" | "plan.retire" | "plan.restore" | "region.create" | "region.change" | "region.retire" | "region.restore" | "official_image.create" | "official_image.change" | "official_image.retire" | "official_image.restore" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                "filter[action]"?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.set_news" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "coupon.redeem" | "coupon.create" | "coupon.end" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "server.blackhole" | "server.lift_blackhole" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.end_rotation" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.open" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "announcement.create" | "announcement.change" | "announcement.end" | "mailing.create" | "mailing.pause" | "mailing.resume" | "mailing.stop" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "plan.create" | "plan.change" | "plan.retire" | "plan.restore" | "region.create" | "region.change" | "region.retire" | "region.restore" | "official_image.create" | "official_image.change" | "official_image.retire" | "official_image.restore" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
+                action?: "customer.sign_up" | "customer.sign_in" | "customer.sign_out" | "customer.recover" | "customer.change_password" | "customer.request_reset" | "customer.reset_password" | "customer.confirm_address" | "customer.resend_confirmation" | "customer.change_email" | "customer.undo_email" | "customer.set_openpgp_key" | "customer.set_shortcuts" | "customer.set_news" | "customer.begin_totp" | "customer.enable_totp" | "customer.disable_totp" | "customer.add_passkey" | "customer.rename_passkey" | "customer.remove_passkey" | "customer.end_session" | "customer.delete" | "customer.forget" | "customer.export" | "customer.view" | "customer.credit" | "customer.debit" | "customer.set_limits" | "customer.freeze" | "customer.unfreeze" | "token.create" | "token.update" | "token.revoke" | "topup.create" | "topup.cancel" | "topup.credit" | "topup.reverse" | "topup.refund" | "topup.expire" | "coupon.redeem" | "coupon.create" | "coupon.end" | "server.create" | "server.run" | "server.fail" | "server.destroy" | "server.remove" | "server.renew" | "server.suspend" | "server.resume" | "server.update" | "server.reboot" | "server.rebuild" | "server.rescue" | "server.stop" | "server.start" | "server.restore" | "server.resize" | "server.insert_iso" | "server.eject_iso" | "server.set_boot" | "server.set_rdns" | "server.freeze" | "server.hold" | "server.release" | "server.request_move" | "server.move" | "server.lose" | "server.open_console" | "server.allow_mail" | "server.block_mail" | "server.blackhole" | "server.lift_blackhole" | "image.create" | "image.delete" | "image.import" | "ssh_key.create" | "ssh_key.delete" | "volume.create" | "volume.update" | "volume.delete" | "volume.attach" | "volume.detach" | "volume.lose" | "volume.move" | "snapshot.create" | "snapshot.update" | "snapshot.finish" | "snapshot.fail" | "snapshot.delete" | "snapshot.move" | "backup_policy.replace" | "backup.miss" | "firewall_group.create" | "firewall_group.update" | "firewall_group.replace_rules" | "firewall_group.delete" | "firewall_rule.create" | "firewall_rule.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate_secret" | "webhook.end_rotation" | "webhook.test" | "webhook.replay" | "alert.create" | "alert.update" | "alert.delete" | "ticket.create" | "ticket.reply" | "ticket.open" | "ticket.answer" | "ticket.attach" | "ticket.close" | "ticket.reopen" | "order_draft.save" | "order_draft.discard" | "saved_filter.save" | "saved_filter.delete" | "maintenance.start" | "maintenance.end" | "announcement.create" | "announcement.change" | "announcement.end" | "mailing.create" | "mailing.pause" | "mailing.resume" | "mailing.stop" | "incident.create" | "incident.update" | "incident.resolve" | "policy.block" | "policy.unblock" | "switch.set" | "catalogue.load" | "plan.set_price" | "plan.create" | "plan.change" | "plan.retire" | "plan.restore" | "region.create" | "region.change" | "region.retire" | "region.restore" | "official_image.create" | "official_image.change" | "official_image.retire" | "official_image.restore" | "price.announce" | "price.cancel" | "host.add" | "host.resize" | "host.set" | "host.drain" | "host.undrain" | "host.move_servers" | "host.remove" | "host.revoke" | "host.lose" | "host.fence" | "machine.add" | "machine.remove" | "machine.fulfil" | "machine.wipe" | "machine.free" | "machine.off" | "machine.on" | "ips.add" | "ips.block" | "ips.unblock" | "dns.create_zones" | "dns.publish" | "chain.import" | "chain.skip" | "chain.recover" | "chain.reread";
                 /** @description The id of the affected resource. */
                 "filter[resource]"?: string;
                 /** @description The id of the affected resource. */

@@ -17,8 +17,8 @@ export type WebhookHeaders =
 const TOLERANCE_S = 300;
 
 /**
- * Returns the event if it was signed with the webhook's `secret` within the last five minutes. Otherwise
- * throws a WebhookVerificationError: respond with 400. `rawBody` is the unparsed body, byte for byte. A body
+ * Returns the event if it was signed with the webhook's `secret`, or with its next one, within the last five
+ * minutes. Otherwise throws a WebhookVerificationError: respond with 400. `rawBody` is the unparsed body, byte for byte. A body
  * with a valid signature that is not JSON throws a plain SkerryError.
  */
 export async function verifyWebhook(
@@ -30,14 +30,21 @@ export async function verifyWebhook(
   const utf8 = new TextEncoder();
   const body = typeof rawBody === 'string' ? utf8.encode(rawBody) : toBytes(rawBody);
   if (!secret) throw new SkerryError('secret is empty');
-  const { t, signature } = parseSignature(getHeader(headers, 'x-service-signature'));
-  if (Math.abs(Math.floor(nowMs / 1000) - Number(t)) > toleranceS) {
-    throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
-  }
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['verify']);
-  // `verify` compares in constant time.
-  const isGenuine = await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
+  const isSignedBy = async (header: string | null) => {
+    const { t, signature } = parseSignature(header);
+    if (Math.abs(Math.floor(nowMs / 1000) - Number(t)) > toleranceS) {
+      throw new WebhookVerificationError('The signature is too old, or this clock is wrong.');
+    }
+    // `verify` compares in constant time.
+    return await crypto.subtle.verify('HMAC', key, signature, concat(utf8.encode(`${t}.`), body));
+  };
+  // While the secret is rotated, the next one signs, too.
+  const next = getHeader(headers, 'x-service-signature-next');
+  const isGenuine =
+    (await isSignedBy(getHeader(headers, 'x-service-signature'))) ||
+    (next !== null && (await isSignedBy(next)));
   if (!isGenuine) throw new WebhookVerificationError('The signature does not match the secret and the body.');
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Event;

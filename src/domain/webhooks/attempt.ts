@@ -31,21 +31,39 @@ export async function loadEventContents(
   return contents;
 }
 
-/** Returns the signing secret; null, with a log entry, if the key that sealed it is no longer configured. */
-export function openWebhookSecret(service: Pick<Service, 'keys' | 'log'>, queue: LeasedQueue): string | null {
+/** The secrets that sign a delivery. */
+export interface SigningSecrets {
+  readonly secret: string;
+  /** Null: the secret is not being rotated. */
+  readonly nextSecret: string | null;
+}
+
+/** Returns the secrets; null, with a log entry, if the key that sealed one is no longer configured. */
+export function openWebhookSecrets(
+  { keys, log }: Pick<Service, 'keys' | 'log'>,
+  queue: LeasedQueue,
+): SigningSecrets | null {
+  const { webhook_id: id, next_secret_sealed: next } = queue;
   try {
-    return service.keys.open(SEALED.webhookSecret, queue.webhook_id, queue.secret_sealed).toString();
+    return {
+      secret: keys.open(SEALED.webhookSecret, id, queue.secret_sealed).toString(),
+      nextSecret: next === null ? null : keys.open(SEALED.nextWebhookSecret, id, next).toString(),
+    };
   } catch (error) {
-    const webhook = formatId('webhook', queue.webhook_id);
-    service.log.error({ err: error, webhook }, 'opening the webhook secret failed');
+    const webhook = formatId('webhook', id);
+    log.error({ err: error, webhook }, 'opening the webhook secret failed');
     return null;
   }
+}
+
+interface DeliveryTarget extends SigningSecrets {
+  readonly url: string;
 }
 
 /** Returns a function that sends a delivery of this webhook; null: its event is no longer retained. */
 export function createDeliverySender(
   sender: WebhookSender,
-  to: { readonly url: string; readonly secret: string },
+  to: DeliveryTarget,
   contents: EventContents,
 ): (due: DueDelivery) => Promise<WebhookResponse | null> {
   return async (due) => {
@@ -55,23 +73,25 @@ export function createDeliverySender(
 }
 
 /**
- * `at` is real time, because the endpoint compares it with its own clock. `secret` is the complete
+ * `at` is real time, because the endpoint compares it with its own clock. A secret is the complete
  * `whsec_…`.
  */
 export function webhookRequest(
-  to: { readonly url: string; readonly secret: string },
+  to: DeliveryTarget,
   delivery: Pick<DueDelivery, 'delivery_id' | 'event_id' | 'event_type'>,
   content: EventContent,
   at: Date,
 ): WebhookRequest {
   const body = envelope(delivery, content);
+  const sign = (secret: string) => signPayload(secret, Math.floor(at.getTime() / SECOND_MS), body);
   return {
     url: to.url,
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'skerry-webhooks',
       'X-Service-Delivery-Id': formatId('delivery', delivery.delivery_id),
-      'X-Service-Signature': signPayload(to.secret, Math.floor(at.getTime() / SECOND_MS), body),
+      'X-Service-Signature': sign(to.secret),
+      ...(to.nextSecret !== null && { 'X-Service-Signature-Next': sign(to.nextSecret) }),
     },
     body,
   };

@@ -1,15 +1,12 @@
 /** Creates, changes, and deletes webhooks. */
 
-import { randomBytes } from 'node:crypto';
 import { fail, notFound, requireQuota } from '../../kernel/fail.ts';
-import { base32, newId, parseId } from '../../kernel/ids.ts';
-import type { Sql } from '../../kernel/sql.ts';
+import { newId, parseId } from '../../kernel/ids.ts';
 import { eventScope } from '../../spec/events.ts';
 import type { CreatedWebhook, CreateWebhook, UpdateWebhook, Webhook } from '../../spec/schemas/webhook.ts';
 import { type Scope, scopeCovers } from '../../spec/scopes.ts';
 import { SEALED } from '../../spec/sealed.ts';
 import { lockCustomer } from '../../store/customers/customers.ts';
-import { credentialsExist } from '../../store/customers/sessions.ts';
 import { cancelDeliveries } from '../../store/webhooks/deliveries.ts';
 import { incrementQueueRevision } from '../../store/webhooks/queues.ts';
 import {
@@ -24,7 +21,9 @@ import type { CustomerActor, ScopedActor, Service } from '../context.ts';
 import { notifyAccountChange } from '../customers/notify-change.ts';
 import { readQuotas } from '../customers/own-limits.ts';
 import { recordAudit } from '../record.ts';
+import { requireCredentials } from './credentials.ts';
 import { webhookObject } from './read.ts';
+import { hintOf, newWebhookSecret } from './secret.ts';
 import { requireWebhookUrl } from './url.ts';
 
 /**
@@ -39,7 +38,7 @@ export async function createWebhook(
   const wanted = normalizeWebhook(service, body);
   requireEventScopes(actor.scope, wanted.events);
   const { customerId } = actor;
-  const secret = `whsec_${base32(randomBytes(32))}`;
+  const secret = newWebhookSecret();
   const answer = await service.db.transaction(async (tx) => {
     const now = service.clock.now();
     // Under the customer's lock, concurrent requests count each other.
@@ -54,7 +53,8 @@ export async function createWebhook(
       active: wanted.active ?? true,
       paused_reason: null,
       scope: actor.scope,
-      secret_hint: secret.slice(-4),
+      secret_hint: hintOf(secret),
+      next_secret_hint: null,
       created_at: now,
     };
     const secret_sealed = service.keys.seal(SEALED.webhookSecret, row.id, secret);
@@ -98,15 +98,6 @@ export async function updateWebhook(
     await recordAudit(tx, { actor, action: 'webhook.update', resource: webhook.id }, now);
     return webhook;
   });
-}
-
-/**
- * Fails with `auth_required` if the caller's token or session was revoked after the request was admitted. The
- * caller holds a lock that customers/access.ts takes too: a request in flight must not leave behind what the
- * customer just revoked.
- */
-async function requireCredentials(tx: Sql, actor: CustomerActor): Promise<void> {
-  if (!(await credentialsExist(tx, actor))) fail('auth_required');
 }
 
 function changedRow(current: WebhookRow, wanted: UpdateWebhook, actorScope: Scope): WebhookRow {

@@ -56,6 +56,7 @@ export function webhookObject(row: WebhookRow): Webhook {
     paused_reason: row.active ? null : row.paused_reason,
     scope: row.scope,
     secret_hint: row.secret_hint,
+    next_secret_hint: row.next_secret_hint,
     created_at: formatRfc3339(row.created_at),
   };
 }

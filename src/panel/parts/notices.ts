@@ -54,6 +54,8 @@ const NOTICES = {
   image_deleted: 'Image deleted. Servers installed from it keep running.',
   ping_queued: 'Test event queued. Its delivery is listed below.',
   replay_queued: 'The event will be sent again. Its delivery is listed below.',
+  rotation_ended: 'Rotation ended. The next secret now signs every delivery.',
+  rotation_canceled: 'Rotation canceled. The current secret stays.',
   webhook_deleted: 'Webhook deleted. We no longer send events to it.',
   alert_created: 'Alert created. We evaluate it every minute.',
   alert_deleted: 'Alert deleted.',

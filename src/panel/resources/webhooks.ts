@@ -21,6 +21,7 @@ import type { View } from '../parts/layout.ts';
 import { part } from '../parts/live.ts';
 import { type DeliveryList, deliveriesSection } from './webhook-deliveries.ts';
 import { eventBoxes } from './webhook-events.ts';
+import { type RotatedSecret, secretSection } from './webhook-secret.ts';
 
 const GUIDE_PATH = `${PANEL_PATHS.docs}/guides/webhooks`;
 
@@ -113,11 +114,13 @@ function urlField(fields: Fields, value: string): Html {
 
 export function webhookView(data: {
   readonly webhook: Webhook;
+  /** The secret that was just created. */
+  readonly rotated: RotatedSecret | null;
   readonly deliveries: DeliveryList;
   readonly forms: FormContext;
   readonly refreshS: number | undefined;
 }): View {
-  const { webhook, deliveries, forms, refreshS } = data;
+  const { webhook, rotated, deliveries, forms, refreshS } = data;
   return {
     title: 'Webhook',
     section: 'webhooks',
@@ -134,7 +137,10 @@ export function webhookView(data: {
         ['Scope', webhook.scope === 'billing' ? 'billing' : html`${webhook.scope} · no money events`],
         [
           'Signing secret',
-          html`<code>whsec_…${webhook.secret_hint}</code> ·
+          html`<code>whsec_…${webhook.secret_hint}</code>${
+            webhook.next_secret_hint !== null &&
+            html` · next: <code>whsec_…${webhook.next_secret_hint}</code>`
+          } ·
 <a href="${GUIDE_PATH}">How to verify a signature</a>`,
         ],
         ['Created', day(webhook.created_at)],
@@ -143,6 +149,7 @@ export function webhookView(data: {
     )}
 ${part('ping', pingForm(webhook, forms))}
 ${part('deliveries', section('Deliveries', deliveriesSection(webhook, deliveries, forms)))}
+${section('Signing secret', secretSection(webhook, rotated, forms))}
 ${section('Edit', changeForm(webhook, forms))}
 ${section('Delete', deleteForm(forms))}`,
   };

@@ -29,6 +29,11 @@ export const Webhook = Type.Object({
     description: 'The scope of its creator: only a webhook with scope `billing` receives money events.',
   }),
   secret_hint: Type.String({ description: 'The last four characters of the signing secret.' }),
+  next_secret_hint: nullable(
+    Type.String({
+      description: 'The last four characters of the secret that replaces it. Null: it is not being rotated.',
+    }),
+  ),
   created_at: Time,
 });
 export type Webhook = Static<typeof Webhook>;
@@ -41,6 +46,28 @@ export const CreatedWebhook = Type.Object({
   }),
 });
 export type CreatedWebhook = Static<typeof CreatedWebhook>;
+
+export const RotatedWebhook = Type.Object({
+  ...Webhook.properties,
+  next_secret: Type.String({
+    description: 'The next signing secret, only in this response. It signs X-Service-Signature-Next.',
+    examples: ['whsec_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
+  }),
+});
+export type RotatedWebhook = Static<typeof RotatedWebhook>;
+
+export const EndRotation = Type.Object(
+  {
+    keep: Type.Optional({
+      ...oneOf(['next', 'current'], {
+        description: '`current` cancels the rotation and discards the next secret.',
+      }),
+      default: 'next',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type EndRotation = Static<typeof EndRotation>;
 
 const webhookFields = {
   url: Type.String({

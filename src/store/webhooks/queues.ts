@@ -25,6 +25,8 @@ export interface LeasedQueue {
   readonly url: string;
   readonly active: boolean;
   readonly secret_sealed: string;
+  /** Signs, too, while the secret is rotated. */
+  readonly next_secret_sealed: string | null;
   readonly slow: boolean;
   readonly revision: bigint;
 }
@@ -48,7 +50,8 @@ export async function claimQueues(tx: Sql, claim: QueueClaim): Promise<LeasedQue
           set lease_id = $2, leased_until = clock_timestamp() + make_interval(secs => $5)
         where ctid = any(array(select row_ctid from due))
        returning webhook_id, slow, revision)
-     select c.webhook_id, w.customer_id, w.url, w.active, w.secret_sealed, c.slow, c.revision
+     select c.webhook_id, w.customer_id, w.url, w.active, w.secret_sealed,
+            w.next_secret_sealed, c.slow, c.revision
        from claimed c join webhooks w on w.id = c.webhook_id`,
     [claim.now, claim.leaseId, claim.quickMax, claim.slowMax, claim.leaseS],
   );

@@ -18,10 +18,12 @@ export interface WebhookRow {
   /** The scope of its creator: money events need `billing`. */
   readonly scope: Scope;
   readonly secret_hint: string;
+  /** Null: its secret is not being rotated. */
+  readonly next_secret_hint: string | null;
   readonly created_at: Date;
 }
 
-const COLUMNS = 'id, url, events, active, paused_reason, scope, secret_hint, created_at';
+const COLUMNS = 'id, url, events, active, paused_reason, scope, secret_hint, next_secret_hint, created_at';
 
 export async function insertWebhook(
   tx: Sql,
@@ -108,6 +110,26 @@ export async function updateWebhook(tx: Sql, customerId: string, row: WebhookRow
       where id = $id and customer_id = $customerId`,
     { ...row, customerId, now },
   );
+}
+
+/** Reads the sealed secrets of a webhook that the caller has locked. */
+export async function readSealedSecrets(
+  tx: Sql,
+  id: string,
+): Promise<{ readonly secret_sealed: string; readonly next_secret_sealed: string | null } | undefined> {
+  return await tx.row('select secret_sealed, next_secret_sealed from webhooks where id = $1', [id]);
+}
+
+/** Replaces both secrets of a webhook that the caller has locked. */
+export async function updateSecrets(
+  tx: Sql,
+  row: Pick<WebhookRow, 'id' | 'secret_hint' | 'next_secret_hint'> & {
+    readonly secret_sealed: string;
+    readonly next_secret_sealed: string | null;
+  },
+): Promise<void> {
+  const changed = assignmentsFor('secret_sealed, secret_hint, next_secret_sealed, next_secret_hint');
+  await tx.run(`update webhooks set ${changed} where id = $id`, row);
 }
 
 /** Locks the customer's active webhooks, in the order of their ids. The quota bounds their number. */

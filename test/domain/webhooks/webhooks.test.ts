@@ -73,6 +73,7 @@ describe('a webhook', () => {
       active: true,
       ...{ paused_reason: null, scope: 'billing' },
       secret_hint: secret.slice(-4),
+      next_secret_hint: null,
       created_at: webhook.created_at,
     });
     assert.deepEqual(await findWebhook(service, actor, made.id), webhook);

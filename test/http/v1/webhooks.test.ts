@@ -53,6 +53,47 @@ describe('REST webhooks', () => {
     ]);
   });
 
+  it('rotates a secret: the next one is shown once, and replaces the current one at the end', async () => {
+    const { secret, ...webhook } = (await api.post('/webhooks', BODY)).body;
+    const path = `/webhooks/${webhook.id}`;
+    assert.equal(webhook.next_secret_hint, null);
+    assertApiError(await api.post(`${path}/end-rotation`), 409, 'conflict_state');
+    const wrong = await api.post(`${path}/end-rotation`, { keep: 'both' });
+    assert.equal(assertApiError(wrong, 400, 'invalid_request')[0].field, 'keep');
+    const rotated = await api.post(`${path}/rotate-secret`, undefined, { key: 'rotate' });
+    const { next_secret: next, ...shown } = rotated.body;
+    assert.match(next, /^whsec_[a-z2-7]{52}$/);
+    assert.notEqual(next, secret);
+    assert.deepEqual(shown, { ...webhook, next_secret_hint: next.slice(-4) });
+    assert.equal((await api.post(`${path}/rotate-secret`, undefined, { key: 'rotate' })).text, rotated.text);
+    assert.deepEqual((await api.get(path)).body, shown);
+
+    const again = (await api.post(`${path}/rotate-secret`)).body.next_secret;
+    assert.notEqual(again, next);
+    const canceled = await api.post(`${path}/end-rotation`, { keep: 'current' });
+    assert.deepEqual([canceled.status, canceled.body], [200, webhook]);
+
+    const last = (await api.post(`${path}/rotate-secret`)).body.next_secret;
+    const ended = await api.post(`${path}/end-rotation`);
+    assert.deepEqual(ended.body, { ...webhook, secret_hint: last.slice(-4) });
+    assert.deepEqual((await world.auditLines(customer)).slice(-3), [
+      'webhook.end_rotation ok',
+      'webhook.rotate_secret ok',
+      'webhook.end_rotation ok',
+    ]);
+    await api.delete(path);
+  });
+
+  it('a token with less scope than a webhook cannot rotate its secret', async () => {
+    const billing = V1Client.forApp(world.app, await createApiToken(customer, 'billing'));
+    const { id } = (await billing.post('/webhooks', BODY)).body;
+    for (const act of ['rotate-secret', 'end-rotation']) {
+      assertApiError(await api.post(`/webhooks/${id}/${act}`), 403, 'forbidden_scope');
+    }
+    assert.equal((await billing.post(`/webhooks/${id}/rotate-secret`)).status, 200);
+    await billing.delete(`/webhooks/${id}`);
+  });
+
   for (const [what, body, item] of [
     ['an empty list of events', { ...BODY, events: [] }, { field: 'events', issue: 'min_items', min: 1 }],
     [

@@ -149,6 +149,18 @@ export const RESOURCE_CLICKS: readonly Click[] = [
     plain: true,
     fields: { url: 'https://example.com/clicked', 'events.server.running': 'on' },
   },
+  {
+    form: ['/webhooks/{id}', 'rotate'],
+    once: 'webhook.rotate_secret',
+    plain: true,
+    at: ({ webhook }) => `/webhooks/${webhook}`,
+  },
+  {
+    form: ['/webhooks/{id}', 'end_rotation'],
+    once: 'webhook.end_rotation',
+    button: 'keep',
+    at: ({ webhook }) => `/webhooks/${webhook}`,
+  },
   { form: ['/webhooks/{id}', 'ping'], once: 'webhook.test', at: ({ webhook }) => `/webhooks/${webhook}` },
   {
     form: ['/webhooks/{id}', 'replay'],

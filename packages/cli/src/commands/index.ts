@@ -38,6 +38,7 @@ import { TOPUP_COMMANDS } from './topup/topup.ts';
 import { VOLUME_COMMANDS } from './volume.ts';
 import { WEBHOOK_COMMANDS } from './webhook.ts';
 import { WEBHOOK_DELIVERIES } from './webhook-deliveries.ts';
+import { WEBHOOK_SECRETS } from './webhook-secret.ts';
 
 /** Descriptions and aliases of the command groups. */
 export const GROUPS: Readonly<
@@ -88,6 +89,7 @@ export const COMMANDS: readonly Command[] = [
   ...SSH_KEY_COMMANDS,
   ...TOKEN_COMMANDS,
   ...WEBHOOK_COMMANDS,
+  ...WEBHOOK_SECRETS,
   ...WEBHOOK_DELIVERIES,
   ...ALERT_COMMANDS,
   ...TICKET_COMMANDS,

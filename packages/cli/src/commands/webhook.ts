@@ -6,14 +6,17 @@ import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand, type Resource } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
 
-const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
+export const WEBHOOK_COLUMNS: readonly Column<Webhook>[] = [
   ...fields<Webhook>('id', 'url', 'active'),
-  ...hidden(fields<Webhook>('paused_reason', 'scope', 'events', 'secret_hint')),
+  ...hidden(fields<Webhook>('paused_reason', 'scope', 'events', 'secret_hint', 'next_secret_hint')),
   ...hidden(times<Webhook>('created_at')),
 ];
 
+/** A webhook that was just created has none of these. */
+const LEFT_OUT: readonly string[] = ['secret_hint', 'next_secret_hint', 'paused_reason'];
+
 const CREATED_WEBHOOK_COLUMNS: readonly Column<CreatedWebhook>[] = [
-  ...WEBHOOK_COLUMNS.filter(({ name }) => name !== 'secret_hint' && name !== 'paused_reason'),
+  ...WEBHOOK_COLUMNS.filter(({ name }) => !LEFT_OUT.includes(name)),
   { name: 'secret', value: ({ secret }) => secret },
 ];
 

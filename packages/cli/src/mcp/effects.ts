@@ -77,6 +77,8 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'webhooks.create': ADDS,
   'webhooks.update': CHANGES,
   'webhooks.delete': destroys((name) => `delete ${name}`),
+  'webhooks.rotate_secret': ADDS,
+  'webhooks.end_rotation': destroys((name) => `discard a signing secret of ${name}`),
   'webhooks.test': ADDS,
   'deliveries.replay': ADDS,
 };

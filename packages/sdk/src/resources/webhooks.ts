@@ -3,7 +3,9 @@ import type { CallOptions } from '../transport.ts';
 import type {
   CreatedWebhook,
   CreateWebhook,
+  EndRotation,
   ListQuery,
+  RotatedWebhook,
   UpdateWebhook,
   Webhook,
   WebhookDelivery,
@@ -32,6 +34,19 @@ export class Webhooks extends Resource {
 
   delete(id: string, options?: CallOptions): Promise<void> {
     return this.remove((api) => api.DELETE('/webhooks/{id}', byId(id)), options);
+  }
+
+  /** `next_secret` in the response is shown only once. It signs, too, until `endRotation`. */
+  rotateSecret(id: string, options?: CallOptions): Promise<RotatedWebhook> {
+    return this.transport.run((api) => api.POST('/webhooks/{id}/rotate-secret', byId(id)), options);
+  }
+
+  /** Keeps the next secret, or with `keep: 'current'` the current one. */
+  endRotation(id: string, body: EndRotation = {}, options?: CallOptions): Promise<Webhook> {
+    return this.transport.run(
+      (api) => api.POST('/webhooks/{id}/end-rotation', { ...byId(id), body }),
+      options,
+    );
   }
 
   /** Sends a `ping`. */

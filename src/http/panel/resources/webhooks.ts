@@ -4,7 +4,7 @@ import { findWebhook, listDeliveries, listWebhooks } from '../../../domain/webho
 import { eventsOfGroup, GROUP_FIELD } from '../../../panel/resources/webhook-events.ts';
 import { webhooksView, webhookView } from '../../../panel/resources/webhooks.ts';
 import { PANEL_PATHS, PANEL_QUERY, resourcePath } from '../../../spec/paths.ts';
-import type { CreatedWebhook, Webhook } from '../../../spec/schemas/webhook.ts';
+import type { CreatedWebhook, RotatedWebhook, Webhook } from '../../../spec/schemas/webhook.ts';
 import { type Form, field } from '../../form.ts';
 import { bodyReader, checkedIds, isChecked, text } from '../field-readers.ts';
 import { readList } from '../list.ts';
@@ -51,6 +51,18 @@ export const WEBHOOK_PAGES: readonly PanelPage[] = [
         params: (form, { id = '' }) => ({ id, delivery_id: field(form, 'delivery') }),
         done: (_delivery, { params }) => ({ to: webhookPath(params.id), notice: 'replay_queued' }),
       }),
+      rotate: restForm<RotatedWebhook>({
+        operation: 'webhooks.rotate_secret',
+        done: ({ next_secret: secret }) => ({ shown: { secret } }),
+      }),
+      end_rotation: restForm<Webhook>({
+        operation: 'webhooks.end_rotation',
+        body: bodyReader({ keep: text }),
+        done: ({ id }, { form }) => ({
+          to: webhookPath(id),
+          notice: field(form, 'keep') === 'current' ? 'rotation_canceled' : 'rotation_ended',
+        }),
+      }),
       change: restForm<Webhook>({
         operation: 'webhooks.update',
         body: bodyReader({ url: text, events: selectedEvents, active: isChecked }),
@@ -91,6 +103,7 @@ async function showWebhook(context: PageContext<{ readonly id: string }>) {
   const wasJustSent = SENT_NOTICES.includes(field(context.query, PANEL_QUERY.notice));
   return webhookView({
     webhook,
+    rotated: context.shown && { secret: context.shown.texts.secret ?? '' },
     deliveries,
     forms,
     refreshS: wasJustSent && hasPending ? REFRESH_S : undefined,

@@ -19,7 +19,7 @@ import { ListedSshKey, SshKey } from '../../../spec/schemas/ssh-key.ts';
 import { ListedTicket, Ticket } from '../../../spec/schemas/ticket.ts';
 import { Topup } from '../../../spec/schemas/topup.ts';
 import { Volume } from '../../../spec/schemas/volume.ts';
-import { CreatedWebhook, Delivery, Webhook } from '../../../spec/schemas/webhook.ts';
+import { CreatedWebhook, Delivery, RotatedWebhook, Webhook } from '../../../spec/schemas/webhook.ts';
 
 type Json = Record<string, unknown>;
 
@@ -54,6 +54,7 @@ const OBJECTS: Readonly<Record<string, TSchema>> = {
   CreatedApiToken: NewApiToken,
   Webhook,
   CreatedWebhook,
+  RotatedWebhook,
   WebhookDelivery: Delivery,
   AuditEvent,
   Action,

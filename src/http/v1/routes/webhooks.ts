@@ -2,12 +2,15 @@
 import { createWebhook, deleteWebhook, updateWebhook } from '../../../domain/webhooks/change.ts';
 import { replayDelivery, testWebhook } from '../../../domain/webhooks/queue.ts';
 import { findWebhook, listDeliveries, listWebhooks } from '../../../domain/webhooks/read.ts';
+import { endWebhookRotation, rotateWebhookSecret } from '../../../domain/webhooks/secret.ts';
 import { BY_AGE } from '../../../spec/lists.ts';
 import {
   CreatedWebhook,
   CreateWebhook,
   DELIVERED_EVENT_TYPES,
   Delivery,
+  EndRotation,
+  RotatedWebhook,
   UpdateWebhook,
   Webhook,
 } from '../../../spec/schemas/webhook.ts';
@@ -76,6 +79,37 @@ const webhookRoutes: readonly Route[] = [
   }),
 ];
 
+const rotationRoutes: readonly Route[] = [
+  route({
+    id: 'webhooks.rotate_secret',
+    method: 'POST',
+    path: '/webhooks/{id}/rotate-secret',
+    scope: 'write',
+    summary: 'Rotate the secret of a webhook',
+    description:
+      'Creates the next signing secret, which we show only once. Until you end the rotation, each delivery ' +
+      'has `X-Service-Signature` of the current secret and `X-Service-Signature-Next` of the next one. ' +
+      'Calling it again replaces the next secret.',
+    audit: 'webhook.rotate_secret',
+    reply: RotatedWebhook,
+    run: ({ service, actor, params }) => rotateWebhookSecret(service, actor, params.id),
+  }),
+  route({
+    id: 'webhooks.end_rotation',
+    method: 'POST',
+    path: '/webhooks/{id}/end-rotation',
+    scope: 'write',
+    summary: 'End the rotation of a secret',
+    description: 'The next secret replaces the current one at once. Receivers must know it by then.',
+    errorStatuses: [409],
+    audit: 'webhook.end_rotation',
+    body: EndRotation,
+    example: { keep: 'next' },
+    reply: Webhook,
+    run: ({ service, actor, params, body }) => endWebhookRotation(service, actor, params.id, body),
+  }),
+];
+
 const deliveryRoutes: readonly Route[] = [
   route({
     id: 'webhooks.test',
@@ -123,4 +157,4 @@ const deliveryRoutes: readonly Route[] = [
   }),
 ];
 
-export const WEBHOOK_ROUTES: readonly Route[] = [...webhookRoutes, ...deliveryRoutes];
+export const WEBHOOK_ROUTES: readonly Route[] = [...webhookRoutes, ...rotationRoutes, ...deliveryRoutes];

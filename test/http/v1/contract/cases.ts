@@ -247,6 +247,8 @@ export const CASES: Readonly<Record<Operation, (estate: Estate) => Case>> = {
       body: { url: 'https://other.invalid/', events: ['server.suspended'], active: true },
     }),
   'webhooks.delete': ({ webhook }) => caseFor('webhook', webhook.pinged),
+  'webhooks.rotate_secret': ({ webhook }) => caseFor('webhook', webhook.pinged),
+  'webhooks.end_rotation': ({ webhook }) => caseFor('webhook', webhook.pinged, { body: { keep: 'current' } }),
   'webhooks.test': ({ webhook }) => caseFor('webhook', webhook.pinged),
   'deliveries.list': ({ webhook }) => caseFor('webhook', webhook.pinged),
   'deliveries.replay': ({ webhook, delivery }) => ({

@@ -56,7 +56,7 @@ export interface Estate {
   /** `applied` is applied to the running server. It has one rule, like `idle`. */
   readonly group: { readonly applied: string; readonly idle: string };
   readonly rule: { readonly ofApplied: string; readonly ofIdle: string };
-  /** Both webhooks were tested. */
+  /** Both webhooks were tested, and their secrets are being rotated. */
   readonly webhook: { readonly pinged: string; readonly other: string };
   readonly delivery: { readonly ofPinged: string; readonly ofOther: string };
   readonly action: string;
@@ -153,6 +153,7 @@ async function makeImages(api: V1Client): Promise<Estate['image']> {
 async function makeWebhook(api: V1Client): Promise<{ id: string; delivery: string }> {
   const body = { url: 'https://hooks.invalid/', events: ['server.suspended'] };
   const { id } = await expectSuccess(api.post('/webhooks', body));
+  await expectSuccess(api.post(`/webhooks/${id}/rotate-secret`));
   return { id, delivery: (await expectSuccess(api.post(`/webhooks/${id}/test`))).id };
 }
 
