@@ -59,6 +59,25 @@ export function webhookPages(at: () => ResourceFixture): void {
     assert.match(textOf((await panel.open(`${path}?status=delivered`)).text), /No matching deliveries/);
   });
 
+  it('the secret of a webhook is rotated on its page', async () => {
+    const { panel } = at();
+    const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';
+    const rotated = await panel.submit(await panel.open(path), 'rotate', {});
+    assert.equal(rotated.status, 200);
+    const [secret = ''] = /whsec_[a-z2-7]{52}/.exec(rotated.text) ?? [];
+    assert.match(textOf(rotated.text), /Rotation started.*X-Service-Signature-Next/s);
+    const later = await panel.open(path);
+    assert.ok(!later.text.includes(secret));
+    assert.match(textOf(later.text), new RegExp(`next: whsec_…${secret.slice(-4)}`));
+    const canceled = await panel.submit(later, 'end_rotation', {}, { button: ['keep', 'current'] });
+    assert.equal(canceled.location, `${path}?done=rotation_canceled`);
+    await panel.submit(await panel.open(path), 'rotate', {});
+    const again = await panel.open(path);
+    const ended = await panel.submit(again, 'end_rotation', {}, { button: ['keep', 'next'] });
+    assert.equal(ended.location, `${path}?done=rotation_ended`);
+    assert.doesNotMatch(textOf((await panel.open(path)).text), /next: whsec_/);
+  });
+
   it('a webhook is changed, paused, and deleted, and an invalid change is rejected', async () => {
     const { panel, other, done, refused } = at();
     const path = /href="(\/webhooks\/whk_\w+)"/.exec((await panel.open('/webhooks')).text)?.[1] ?? '';

@@ -152,7 +152,6 @@ export const RESOURCE_CLICKS: readonly Click[] = [
   {
     form: ['/webhooks/{id}', 'rotate'],
     once: 'webhook.rotate_secret',
-    plain: true,
     at: ({ webhook }) => `/webhooks/${webhook}`,
   },
   {

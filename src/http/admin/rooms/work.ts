@@ -21,7 +21,7 @@ export const WORK_ROOM: Room<WorkObject> = {
   section: 'work',
   path: CONSOLE_PATHS.work,
   title: 'Stuck work',
-  many: 'stuck work',
+  many: 'pieces of stuck work',
   intro: 'Work of all queues that fails, is late, or was given up.',
   list: 'work.list',
   columns: [
