@@ -10,11 +10,10 @@ const STATE: Shown<WorkObject> = {
   tones: { failing: 'bad', late: 'bad', 'given up': 'bad', undelivered: 'bad', running: 'busy' },
 };
 
-const FACTS: readonly Shown<WorkObject>[] = [
-  { name: 'Subject', value: ({ subject }) => subject, as: 'code' },
+const QUEUE: Shown<WorkObject> = { name: 'Queue', value: ({ queue }) => queue };
+const PROGRESS: readonly Shown<WorkObject>[] = [
   { name: 'Attempts failed', value: ({ attempts }) => attempts, as: 'number' },
   { name: 'Since', value: ({ since }) => since, as: 'time' },
-  { name: 'Next try', value: (row) => row.next_try_at, as: 'time' },
 ];
 
 export const WORK_ROOM: Room<WorkObject> = {
@@ -30,9 +29,10 @@ export const WORK_ROOM: Room<WorkObject> = {
       value: ({ kind }) => kind.replaceAll('_', ' '),
       link: ({ id }) => `${CONSOLE_PATHS.work}/${encodeURIComponent(id)}`,
     },
-    { name: 'Queue', value: ({ queue }) => queue },
+    QUEUE,
     STATE,
-    ...FACTS,
+    { name: 'Subject', value: ({ subject }) => subject },
+    ...PROGRESS,
   ],
   filters: [
     ['queue', 'Queue'],
@@ -44,8 +44,10 @@ export const WORK_ROOM: Room<WorkObject> = {
     title: ({ kind, subject }) => `${kind.replaceAll('_', ' ')} of ${subject}`,
     state: STATE,
     details: [
-      { name: 'Queue', value: ({ queue }) => queue },
-      ...FACTS,
+      QUEUE,
+      { name: 'Subject', value: ({ subject }) => subject, as: 'code' },
+      ...PROGRESS,
+      { name: 'Next try', value: (row) => row.next_try_at, as: 'time' },
       { name: 'Last fault', value: (row) => row.last_fault },
     ],
     acts: [
