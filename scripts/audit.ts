@@ -1,5 +1,5 @@
 /**
- * Asks the package registry for known vulnerabilities of what runs in production: `node scripts/audit.ts`.
+ * Asks the package registry for known vulnerabilities of the packages at run time: `node scripts/audit.ts`.
  * Fails on a high or critical one. A registry that does not answer is reported and fails nothing, because a
  * build must not depend on it.
  */

@@ -32,8 +32,8 @@ export function packageName(lock: Lock, place: string): string {
 }
 
 /**
- * Looks for a package as Node does: in `node_modules` next to its user, and then in each folder above. Returns
- * its place, or null.
+ * Returns the place of a package, or null. Looks as Node does: in `node_modules` next to its user, and then
+ * in each folder above.
  */
 export function findPackage(lock: Lock, from: string, name: string): string | null {
   for (let folder = from; ; folder = folder === '' ? '.' : dirname(folder)) {

@@ -1,6 +1,6 @@
 /**
- * The software bill of materials of a release, in CycloneDX: the packages in the lock file that the service or
- * a package of ours uses at run time, for every platform. The same lock file and time give the same text.
+ * The software bill of materials of a release, in CycloneDX: the packages in the lock file that the service
+ * or a package of ours uses at run time, for every platform. The same lock file and time give the same text.
  */
 import { createHash } from 'node:crypto';
 import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
@@ -55,7 +55,7 @@ function describe(lock: Lock, place: string, { version = '', license, integrity,
   });
 }
 
-/** Returns the places of what the package uses. A link leads to a package of ours. */
+/** Returns the places of the packages that it uses. A link leads to a package of ours. */
 function findDependencies(lock: Lock, place: string): string[] {
   const { dependencies = {}, optionalDependencies = {} } = lock[place] ?? {};
   return Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => {

@@ -14,7 +14,7 @@ test('every package that is used at run time has a license from the list', () =>
   assert.deepEqual(findForeignLicenses(LOCK), []);
 });
 
-test('the license of every exception has its reason in ARCHITECTURE.md, and the package is still used', () => {
+test('every exception is in ARCHITECTURE.md and in the lock file, and every license is used', () => {
   const unknown = Object.entries(LICENSE_EXCEPTIONS).filter(
     ([name, { declared }]) => LOCK[`node_modules/${name}`]?.license !== declared,
   );
@@ -28,6 +28,16 @@ test('the license of every exception has its reason in ARCHITECTURE.md, and the 
     ALLOWED_LICENSES.filter((license) => !used.has(license)),
     [],
   );
+});
+
+test('every package comes from the registry with its hash', () => {
+  const others = Object.entries(LOCK).filter(
+    ([place, { integrity = '', link = false, resolved }]) =>
+      place.includes('node_modules/') &&
+      !link &&
+      (!integrity.startsWith('sha512-') || resolved !== undefined),
+  );
+  assert.deepEqual(others, []);
 });
 
 test('a copyleft license, an unknown license, and none are reported, except in tools of developers', () => {

@@ -15,7 +15,7 @@ import { FULL_ONLY } from '../support/runs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGE = 'fastify';
-/** What a registry says about the package when npm looks for a version without the flaw. */
+/** The answer of a registry when npm looks for a version without the flaw. */
 const NO_VERSIONS = { name: PACKAGE, versions: {}, 'dist-tags': {} };
 
 /** Runs the audit against a registry that gives this status and severity. */

@@ -51,7 +51,7 @@ describe('the bill of materials of a release', () => {
     assert.deepEqual(without('hashes').sort(), OURS);
   });
 
-  it('says what uses what, so that every package has a way from the service or from a package of ours', () => {
+  it('says which package uses which, down from the service and our own packages', () => {
     const uses = new Map(dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));
     const reached = new Set<string>();
     const visit = (ref: string) => {
