@@ -3,13 +3,10 @@
  * that it reads, and the packages of `dependencies` with theirs, as the lock file has them. Run `npm ci`
  * first: `node scripts/container-app.ts FOLDER`.
  */
-import { cpSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-interface LockedPackage {
-  readonly dependencies?: Readonly<Record<string, string>>;
-}
+import { findPackage, type Lock, readLock } from './lock-file.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILES = [
@@ -34,9 +31,7 @@ for (const path of findRuntimePackages()) {
 
 /** Returns the folders of the packages, relative to the root. */
 function findRuntimePackages(): ReadonlySet<string> {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, LockedPackage>>;
-  };
+  const packages = readLock(ROOT);
   const found = new Set<string>();
   const visit = (path: string) => {
     if (found.has(path)) return;
@@ -48,13 +43,9 @@ function findRuntimePackages(): ReadonlySet<string> {
   return found;
 }
 
-/** Looks for a package as Node does: in `node_modules` next to its user, and then in each folder above. */
-function resolve(packages: Readonly<Record<string, unknown>>, from: string, name: string): string {
-  for (let folder = from; ; folder = folder === '' ? '.' : dirname(folder)) {
-    if (folder === '.') folder = '';
-    const path = join(folder, 'node_modules', name);
-    if (path in packages) return path;
-    if (folder === '')
-      throw new Error(`${name}, which ${from || 'the service'} needs, is not in the lock file`);
-  }
+function resolve(lock: Lock, from: string, name: string): string {
+  const place = findPackage(lock, from, name);
+  if (place === null)
+    throw new Error(`${name}, which ${from || 'the service'} needs, is not in the lock file`);
+  return place;
 }

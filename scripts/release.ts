@@ -1,14 +1,16 @@
 /**
- * `npm run release`: applies the changesets to the packages, dates the changelog, commits, tags the version,
- * and packs the SDK, the CLI, the Pulumi provider, and the Ansible collection into `release/`. It does not
- * publish or push.
+ * `npm run release -- --key FILE`: applies the changesets to the packages, dates the changelog, commits, tags
+ * the version, and packs the service, the SDK, the CLI, the Pulumi provider, and the Ansible collection into
+ * `release/`. The SSH key signs the tag and the files. It does not publish or push.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { requireSigner, SIGNERS } from './release/sign.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const OUTPUT = 'release';
 const COLLECTION = 'integrations/ansible';
 const MANIFESTS = 'deploy/kubernetes';
 
@@ -59,8 +61,17 @@ function dateChangelog(version: string): void {
   );
 }
 
+/** The path is relative to the folder of the caller, and npm changes to ours. */
+function readKey(): string {
+  const { key } = parseArgs({ options: { key: { type: 'string' } } }).values;
+  if (key === undefined) throw new Error('usage: npm run release -- --key FILE');
+  return resolve(process.env.INIT_CWD ?? '.', key);
+}
+
+const key = readKey();
 requireCleanTree();
 requireChangesets();
+requireSigner(key, `${ROOT}${SIGNERS}`);
 // Of the package ansible-core. Without it, stop before anything is changed.
 run('ansible-galaxy', '--version');
 run(process.execPath, 'node_modules/@changesets/cli/bin.js', 'version');
@@ -72,13 +83,10 @@ setImageVersion(version);
 dateChangelog(version);
 run('git', 'add', '--all');
 run('git', 'commit', '--message', `release: ${version}`, '--message', 'CHANGELOG.md lists the changes.');
-run('git', 'tag', '--annotate', `v${version}`, '--message', `Skerry ${version}`);
-rmSync(`${ROOT}${OUTPUT}`, { recursive: true, force: true });
-mkdirSync(`${ROOT}${OUTPUT}`);
-run('npm', 'pack', '--workspaces', '--pack-destination', OUTPUT);
-run('ansible-galaxy', 'collection', 'build', COLLECTION, '--output-path', OUTPUT);
+const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${key}`];
+run('git', ...signing, 'tag', '--sign', `v${version}`, '--message', `Skerry ${version}`);
+rmSync(`${ROOT}release`, { recursive: true, force: true });
+run(process.execPath, 'scripts/release/build.ts', '--key', key);
 process.stdout.write(
-  `Tagged v${version} and packed the SDK, the CLI, the Pulumi provider, and the Ansible collection ` +
-    `into ${OUTPUT}/. ` +
-    'Push with: git push --follow-tags\n',
+  `Tagged v${version}, and packed and signed its files in release/. Push with: git push --follow-tags\n`,
 );

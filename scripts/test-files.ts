@@ -31,6 +31,7 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   { files: /^test\/process\//, oneIn: 3 },
   { files: /^test\/real\//, oneIn: 2 },
   { files: /^test\/integrations\//, oneIn: 2 },
+  { files: /^test\/release\//, oneIn: 2 },
   { files: /^test\/panel\//, oneIn: 2 },
   {
     files: /^test\/(?:cli\/(?:apply\/|examples)|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,

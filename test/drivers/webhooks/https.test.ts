@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { loadConfig } from '../../../src/config.ts';
 import { HttpsSender, type HttpsSenderOptions } from '../../../src/drivers/webhooks/https.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
 import { LOOPBACK_URLS, PRIVATE_URLS } from '../../support/hostile-urls.ts';
-import { hang, WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { drip, hang, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const TIMEOUT_MS = 2_000;
 
@@ -137,6 +139,38 @@ describe('webhook sender', () => {
     assert.deepEqual(await post(senderWith(), receiver.url('/bomb')), { status: 200 });
     await closed;
     assert.ok(written < 16 * 1024 ** 2, `${written} bytes were written`);
+  });
+
+  it('the sender reads up to 64 KiB of a response, and one byte more closes the connection', async () => {
+    const sender = senderWith();
+    const ports: (number | undefined)[] = [];
+    const respond = async (bytes: number) => {
+      const url = receiver.url('/sized', (response) => {
+        ports.push(response.req.socket.remotePort);
+        response.end(Buffer.alloc(bytes));
+      });
+      assert.deepEqual(await post(sender, url), { status: 200 });
+      // The connection is kept alive from the next event loop turn.
+      await turn();
+    };
+    for (const bytes of [64 * 1024, 64 * 1024 + 1, 0]) await respond(bytes);
+    assert.equal(ports[1], ports[0]);
+    assert.notEqual(ports[2], ports[1]);
+  });
+
+  it('the sender cuts a response that drips: a head at the time limit, a body after 1 s', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = receiver.url('/drip', (response, request) => {
+      response.req.socket.once('close', closed.resolve);
+      drip('body')(response, request);
+    });
+    assert.deepEqual(await post(senderWith(), url), { status: 200 });
+    await closed.promise;
+    const head = receiver.url('/drip-head', drip('head'));
+    assert.deepEqual(await post(senderWith({ timeoutMs: 200 }), head), { fault: 'timeout' });
+    assert.equal(LIMITS.webhookTimeoutMs, 10_000);
+    const longer = { SKERRY_WEBHOOK_TIMEOUT_MS: String(LIMITS.webhookTimeoutMs + 1) };
+    assert.throws(() => loadConfig(longer), /SKERRY_WEBHOOK_TIMEOUT_MS/);
   });
 
   it('closing the sender aborts requests in flight without a result', async () => {
