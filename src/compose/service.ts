@@ -25,6 +25,7 @@ import { type MigrationChoice, openMigratedDatabase } from './database.ts';
 import { createBlobs, createReverseDns } from './drivers.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
 import { createSeams, type Seams } from './seams.ts';
+import { readServiceKey } from './service-key.ts';
 import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
 
 /** Connections of the simulated outside world, separate from the service's. */
@@ -140,7 +141,7 @@ export async function openService(
 function openIdentity(config: Config, db: OpenDatabase) {
   return openDatabaseIdentity(db, {
     mode: config.SKERRY_MODE,
-    secretKey: config.SKERRY_SECRET_KEY,
+    secretKey: readServiceKey(config),
     dataDir: config.SKERRY_DATA_DIR,
     worthless: config.SKERRY_WORTHLESS_COINS,
   });

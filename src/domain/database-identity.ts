@@ -26,8 +26,8 @@ const CHECK_ROW = '';
 
 export interface IdentityOptions {
   readonly mode: 'sandbox' | 'live';
-  /** SKERRY_SECRET_KEY, or null to use the key file in `dataDir`. */
-  readonly secretKey: string | null;
+  /** The keys, and the setting that they come from. Null: those of the key file in `dataDir`. */
+  readonly secretKey: { readonly list: string; readonly source: string } | null;
   readonly dataDir: string;
   /** Coins of test networks are credited; defaults to false. */
   readonly worthless?: boolean;
@@ -68,7 +68,9 @@ export async function openDatabaseIdentity(
 async function createIdentity(tx: Sql, options: IdentityOptions): Promise<DatabaseIdentity> {
   const keys = parseKeyRing(
     options,
-    options.secretKey ?? readKeyFile(options.dataDir) ?? createKeyFile(options.dataDir, KeyRing.generate()),
+    options.secretKey?.list ??
+      readKeyFile(options.dataDir) ??
+      createKeyFile(options.dataDir, KeyRing.generate()),
   );
   await insertServiceRow(tx, {
     mode: options.mode,
@@ -123,7 +125,7 @@ async function readIdentity(
   stamp: ServiceRow,
   options: IdentityOptions,
 ): Promise<DatabaseIdentity> {
-  const list = options.secretKey ?? readKeyFile(options.dataDir);
+  const list = options.secretKey?.list ?? readKeyFile(options.dataDir);
   if (list === undefined) {
     throw new OperatorError(
       `the secret key of this database is missing: restore ${keyFilePath(options.dataDir)} or set ` +
@@ -162,5 +164,5 @@ function parseKeyRing(options: IdentityOptions, list: string): KeyRing {
 }
 
 function keySource(options: IdentityOptions): string {
-  return options.secretKey === null ? keyFilePath(options.dataDir) : 'SKERRY_SECRET_KEY';
+  return options.secretKey?.source ?? keyFilePath(options.dataDir);
 }

@@ -57,6 +57,10 @@ export const SETTINGS = {
   SKERRY_SECRET_KEY: secret(
     '32-byte keys as id:base64,…, newest first; unset: the key file in the data folder',
   ),
+  SKERRY_SECRET_KEY_COMMAND: text(
+    null,
+    'command that prints these keys, for example from a KMS or a TPM; runs at each start',
+  ),
   SKERRY_SANDBOX_PUBLIC: bool(
     'let a sandbox, where anyone can create money, listen on other addresses than loopback; needs ' +
       'SKERRY_BASE_URL, because /sandbox/* accepts no other host name but that of this machine',

@@ -22,7 +22,11 @@ afterEach(async () => {
 });
 
 const open = (mode: 'sandbox' | 'live' = 'sandbox', secretKey: string | null = null) =>
-  openDatabaseIdentity(scratch.db, { mode, secretKey, dataDir });
+  openDatabaseIdentity(scratch.db, {
+    mode,
+    secretKey: secretKey === null ? null : { list: secretKey, source: 'SKERRY_SECRET_KEY' },
+    dataDir,
+  });
 const keyFile = () => join(dataDir, 'secret.key');
 
 test('an empty database is given an identity and a key file that only its owner can read', async () => {

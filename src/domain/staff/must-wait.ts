@@ -24,6 +24,8 @@ const SAME_RULE: { readonly [Operation in StaffOperation]?: StaffOperation } = {
   'abuse_reports.block_mail': 'servers.set_mail',
   'floods.blackhole': 'servers.blackhole',
   'floods.lift': 'servers.lift_blackhole',
+  'work.retry': 'operations.retry',
+  'work.give_up': 'operations.give_up',
 };
 
 /** Several small ones are compared like a large one. */

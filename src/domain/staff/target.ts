@@ -19,6 +19,7 @@ import { readAbuseTemplate } from './abuse/templates.ts';
 import { readHostObject } from './hosts.ts';
 import { readStaff } from './people.ts';
 import { recordCommand } from './perform.ts';
+import { requireWorkName } from './work/name.ts';
 
 export type TargetKind =
   | 'customer'
@@ -44,7 +45,8 @@ export type TargetKind =
   | 'legalOrder'
   | 'policy'
   | 'maintenanceWindow'
-  | 'switch';
+  | 'switch'
+  | 'work';
 
 type Deps = Pick<Service, 'db'>;
 
@@ -73,6 +75,10 @@ const FINDERS: Readonly<Record<TargetKind, (service: Deps, name: string) => Prom
   policy: async (_service, name) => (parseId('policy', name) ? name : fail('not_found')),
   maintenanceWindow: async (_service, name) =>
     parseId('maintenanceWindow', name) ? name : fail('not_found'),
+  work: async (_service, name) => {
+    requireWorkName(name);
+    return name;
+  },
   switch: async (_service, name) => (Object.hasOwn(SWITCHES, name) ? name : fail('not_found')),
 };
 

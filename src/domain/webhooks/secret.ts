@@ -90,6 +90,7 @@ export async function endWebhookRotation(
     const webhook = webhookObject(ended);
     const entry = { actor, action: 'webhook.end_rotation', resource: webhook.id } as const;
     await recordAudit(tx, entry, service.clock.now());
+    await actor.saveResponse?.(tx, webhook);
     return webhook;
   });
 }

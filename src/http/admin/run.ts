@@ -52,6 +52,7 @@ const TARGETS: Readonly<Record<string, TargetKind>> = {
   customers: 'customer',
   servers: 'server',
   operations: 'server',
+  stuck_work: 'work',
   topups: 'topup',
   hosts: 'host',
   coupons: 'coupon',

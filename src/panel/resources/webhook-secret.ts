@@ -34,8 +34,7 @@ ${collapsibleForm(forms, 'rotate', {
 function rotateForm(forms: FormContext): Html {
   return collapsibleForm(forms, 'rotate', {
     summary: 'Rotate the signing secret',
-    description:
-      'Creates the next secret. Deliveries are signed with both until you end the rotation.',
+    description: 'Creates the next secret. Deliveries are signed with both until you end the rotation.',
     content: html`<button>Rotate secret</button>`,
   });
 }

@@ -170,6 +170,22 @@ describe('stuck work in the console', () => {
     await breakDriver('mail', 'send', 0);
   });
 
+  it('gives work up only with a second person, if operations need one', async () => {
+    await breakDriver('compute', 'attach', MANY);
+    const id = `task:volume:${await attachVolume('four')}`;
+    const owner = await world.person('owner', 'second@host.example');
+    await world.person('owner', 'third@host.example');
+    const rule = await world.api(owner.token, 'POST', '/approval_rules', { operation: 'operations.give_up' });
+    assert.ok(rule.status < 300, JSON.stringify(rule.body));
+    assert.equal((await giveUp(id)).status, 202);
+    assert.deepEqual(await list('?state=given_up'), []);
+    const log = await world.api(owner.token, 'GET', `/staff_log?target=${encodeURIComponent(id)}`);
+    const [entry] = log.body.data as { operation: string }[];
+    assert.equal(entry?.operation, 'work.give_up');
+    await breakDriver('compute', 'attach', 0);
+    await world.settle();
+  });
+
   it('finds no work under an id that is not of a piece of work', async () => {
     const unknown = [
       'x',
