@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { partitionFindings } from '../../src/domain/health/partitions.ts';
 import { tendPartitions } from '../../src/domain/upkeep/partitions.ts';
 import { RETENTION } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
@@ -152,6 +153,17 @@ describe('partitions', () => {
     await laid.rules.audit.insert(now());
     await laid.rules.audit.insert(new Date(next.fromMs));
     assert.deepEqual(await rowsBy('audit'), { audit_events: 40_001, [next.name]: 1 });
+  });
+
+  it('doctor warns without a partition of the next period, and mentions rows outside theirs', async () => {
+    const levels = async () => (await partitionFindings(world.service)).map(({ level }) => level);
+    await tend();
+    assert.deepEqual(await levels(), ['ok']);
+    pass(30 * DAY_MS);
+    await laid.event(now());
+    assert.deepEqual(await levels(), [...PARTITIONED_NAMES.map(() => 'warn'), 'note']);
+    await tend();
+    assert.deepEqual(await levels(), ['note']);
   });
 
   it('a new partition is like the default one', async () => {

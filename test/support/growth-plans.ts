@@ -2,9 +2,9 @@
 import type { Service } from '../../src/domain/context.ts';
 import type { Sql } from '../../src/kernel/sql.ts';
 import type { PageRequest } from '../../src/spec/lists.ts';
+import { findAuditEvent, listOperatorAudit } from '../../src/store/audit.ts';
 import { findEventBounds, readEventContents, readNumberedEvents } from '../../src/store/events/events.ts';
 import { findMetrics } from '../../src/store/servers/metrics.ts';
-import { findAuditEvent, listOperatorAudit } from '../../src/store/audit.ts';
 import { commonJobs } from '../../src/workers/jobs.ts';
 import { filterCombinations, LONG_LISTS } from './long-lists/all.ts';
 import { CUSTOMER_ID } from './long-lists/rows.ts';
@@ -56,5 +56,10 @@ async function readOthers(db: Sql, now: Date): Promise<void> {
     db,
     [...events.values()].flat().map(({ id }) => id),
   );
-  await findMetrics(db, CUSTOMER_ID, CUSTOMER_ID.replace('c', 'e'), new Date(now.getTime() - 30 * 86_400_000));
+  await findMetrics(
+    db,
+    CUSTOMER_ID,
+    CUSTOMER_ID.replace('c', 'e'),
+    new Date(now.getTime() - 30 * 86_400_000),
+  );
 }

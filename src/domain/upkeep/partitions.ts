@@ -2,6 +2,7 @@
  * Adds partitions ahead of time, and drops those whose rows have all expired. A partition in which a row must
  * stay (a delivery to be sent, an event of one) loses its other rows one by one, and is dropped later.
  */
+import { Deadline, runWithin } from '../../kernel/faults/deadline.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { CHECK_VIOLATION, LOCK_NOT_AVAILABLE, sqlState } from '../../store/db.ts';
@@ -24,13 +25,13 @@ import {
 import type { Service } from '../context.ts';
 import { purgeExpired, RETENTION } from './retention.ts';
 
-type Deps = Pick<Service, 'db' | 'clock' | 'settings' | 'log'>;
+type Deps = Pick<Service, 'db' | 'clock' | 'log'> & { readonly settings: Pick<Service['settings'], 'mode'> };
 
 /** The table is in use, or the default partition got a row of the new one meanwhile. */
 const MAY_FAIL: readonly string[] = [LOCK_NOT_AVAILABLE, CHECK_VIOLATION];
 /** Up to this size, a default partition is read under a lock. */
 const READ_MAX_BYTES = 64 * 2 ** 20;
-/** Longer than it takes to prove that a larger one has no rows of the partition that is added. */
+/** The time for a proof that a larger one has no rows of the partition that is added. */
 const PROOF_MS = HOUR_MS;
 /** Empty partitions that begin later are left from a clock that was set back. */
 const LATEST_MS = 60 * DAY_MS;
@@ -121,13 +122,15 @@ async function addToLarge(service: Deps, name: PartitionedName, fromMs: number):
     return true;
   };
   if (!(await change(service, (tx) => limit(tx, fromMs)))) return;
-  const added = await change(service, async (tx) => {
-    if (!(await proveLimit(tx, partitioning))) return undefined;
-    await endGoingBack(tx);
-    const partition = await addPartition(tx, partitioning, fromMs);
-    await limit(tx, null);
-    return partition;
-  });
+  const prove = async () =>
+    await change(service, async (tx) => {
+      if (!(await proveLimit(tx, partitioning))) return undefined;
+      await endGoingBack(tx);
+      const partition = await addPartition(tx, partitioning, fromMs);
+      await limit(tx, null);
+      return partition;
+    });
+  const added = await runWithin(new Deadline(PROOF_MS, true), prove);
   if (added !== undefined) service.log.info({ partition: added }, 'partition added');
   // Otherwise the next round lifts the limit and tries again.
 }

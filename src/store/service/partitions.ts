@@ -190,6 +190,20 @@ export async function hasRows(
   return row !== undefined;
 }
 
+/** Whether the default partition has rows of the time from then on, when there are other partitions. */
+export async function hasStrayRows(
+  sql: Sql,
+  { purge: { table, by, type, where } }: Partitioning,
+  fromMs: number,
+): Promise<boolean> {
+  const row = await sql.row(
+    `select aged.${by} from partitions.${table} as aged
+      where aged.${by} >= $1 ${where === undefined ? '' : `and ${where}`} order by aged.${by} limit 1`,
+    [keyAt(type, fromMs)],
+  );
+  return row !== undefined;
+}
+
 /**
  * Drops the partition, unless one of its rows must stay. Returns whether it did. The transaction holds the
  * lock of the table only for the search for such a row, in its index, and the change of the catalog.
