@@ -1,8 +1,8 @@
 /**
- * A week of what changes a large database, hour by hour on a clock of its own. Partitions and retention are
+ * A week's changes of a large database, hour by hour on a clock of its own. Partitions and retention are
  * the service's own functions. The other changes are those of its workers and requests for many rows in one
- * statement, because row by row a week would take a day: the rows and versions of rows that they leave are the
- * same. A part of the servers has metrics (`METERED`).
+ * statement, because row by row a week would take a day: the rows and versions of rows that they leave are
+ * the same. A part of the servers has metrics (`METERED`).
  */
 import { tendPartitions } from '../src/domain/upkeep/partitions.ts';
 import { purgeExpired, RETENTION_NAMES } from '../src/domain/upkeep/retention.ts';
@@ -16,6 +16,9 @@ const HOURS = 7 * 24;
 const METERED = 100;
 /** Writes of an hour that is not over, of the twelve that the service makes. */
 const WRITES = 4;
+
+/** An event's data. */
+const DATA = `jsonb_build_object('text', repeat('x', 200))`;
 
 /** For each hour. */
 const HOURLY: readonly string[] = [
@@ -36,21 +39,23 @@ const HOURLY: readonly string[] = [
      select new_id($now), customer_id, id, 500, customer_id, 'charge', 'server', id, 's1',
             'charge:' || id || ':' || $hour, 1, $now, $now from paid)
    insert into events (id, customer_id, type, data, created_at)
-   select new_id($now), customer_id, 'billing.charged', jsonb_build_object('text', repeat('x', 200)), $now from paid`,
+   select new_id($now), customer_id, 'billing.charged', ${DATA}, $now from paid`,
   `update balances set moved = false where moved`,
-  // What customers do: audit rows, events, idempotency records, tasks.
-  `with act as (select i, ('c' || lpad(to_hex((i * 7919 + $hour) % ($servers / 4)), 31, '0'))::uuid as customer
+  // Acts of customers: audit rows, events, idempotency records, tasks.
+  `with act as (select i, ('c' || lpad(to_hex((i * 7919 + $hour) % ($servers / 4)), 31, '0'))::uuid
+                                as customer
                   from generate_series(1, $servers::int / ${HOURS}) as i),
    audited as (
      insert into audit_events (id, customer_id, action, resource, request_id, ip_country, result, created_at)
      select new_id($now), customer, 'server.stop', 'srv_' || i, 'req_' || i, 'XX', 'ok', $now from act),
    saved as (
      insert into idempotency (customer_id, key_digest, fingerprint, answer, request_id, created_at)
-     select customer, sha256((i || ':' || $hour)::bytea), 'k.x', repeat('x', 300)::bytea, 'req_x', $now from act),
+     select customer, sha256((i || ':' || $hour)::bytea), 'k.x', repeat('x', 300)::bytea, 'req_x', $now
+       from act),
    queued as (
      insert into tasks (kind, subject, due_at) select 'filter', new_id($now), $now from act)
    insert into events (id, customer_id, type, data, created_at)
-   select new_id($now), customer, 'server.stopped', jsonb_build_object('text', repeat('x', 200)), $now from act`,
+   select new_id($now), customer, 'server.stopped', ${DATA}, $now from act`,
   `update tasks set lease_id = gen_random_uuid(), leased_until = $now`,
   'delete from tasks',
   // Fan-out, and the deliveries of a tenth of the customers.
@@ -75,14 +80,17 @@ const ARRAY_PART = `array_fill(1::real, array[6 * 60 / ${WRITES}])`;
 
 /** The metrics of a running hour, which are written several times. */
 const SAMPLING: readonly string[] = [
-  `update samplings set due_at = $now::timestamptz + interval '5 minutes', last_hour = date_trunc('hour', $now)
+  `update samplings
+      set due_at = $now::timestamptz + interval '5 minutes', last_hour = date_trunc('hour', $now)
     where server_id in (${SAMPLED})`,
-  `insert into metrics (server_id, hour, cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps, net_out_bps)
+  `insert into metrics (server_id, hour, cpu_pct, ram_mb, disk_read_bps, disk_write_bps, net_in_bps,
+                        net_out_bps)
    select id, date_trunc('hour', $now::timestamptz), $hour, 1, 1, 1, 1, 1 from (${SAMPLED}) as sampled
    on conflict (server_id, hour) do update set cpu_pct = excluded.cpu_pct`,
   `insert into metric_points as m (server_id, step_s, starts_at, points)
    select id, step, date_trunc('hour', $now::timestamptz), ${ARRAY_PART}
-     from (${SAMPLED} limit $servers::int / ${10 * METERED}) as sampled, (values (60::int2), (300::int2)) as steps (step)
+     from (${SAMPLED} limit $servers::int / ${10 * METERED}) as sampled,
+          (values (60::int2), (300::int2)) as steps (step)
     
    on conflict (server_id, step_s, starts_at) do update set points = m.points || excluded.points`,
 ];

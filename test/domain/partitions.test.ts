@@ -6,8 +6,8 @@ import { RETENTION } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import {
+  PARTITIONED,
   PARTITIONED_NAMES,
-  PARTITIONINGS,
   type PartitionedName,
   readPartitions,
 } from '../../src/store/service/partitions.ts';
@@ -23,7 +23,7 @@ describe('partitions', () => {
   });
   after(() => world.close());
   afterEach(async () => {
-    for (const { purge } of Object.values(PARTITIONINGS)) await world.db.run(`truncate ${purge.table}`);
+    for (const { purge } of Object.values(PARTITIONED)) await world.db.run(`truncate ${purge.table}`);
     // The other partitions expire, or are later than any that is added.
     pass(2 * 365 * DAY_MS);
     await tend();
@@ -33,7 +33,7 @@ describe('partitions', () => {
   const later = (ms: number) => new Date(now().getTime() + ms);
   const pass = (ms: number) => world.clock.moveTo(later(ms));
   const partitionsOf = async (name: PartitionedName) =>
-    (await readPartitions(world.db, PARTITIONINGS[name])).partitions;
+    (await readPartitions(world.db, PARTITIONED[name])).partitions;
 
   async function tend(service = world.service): Promise<number> {
     let removed = 0;
@@ -43,7 +43,7 @@ describe('partitions', () => {
 
   /** The number of rows of the table, by the partition that has them. */
   async function rowsBy(name: PartitionedName): Promise<Record<string, number>> {
-    const { table } = PARTITIONINGS[name].purge;
+    const { table } = PARTITIONED[name].purge;
     const rows = await world.db.rows<{ name: string; n: number }>(
       `select c.relname as name, count(*)::int as n from ${table} t join pg_class c on c.oid = t.tableoid
         group by 1 order by 1`,
@@ -52,7 +52,7 @@ describe('partitions', () => {
   }
 
   for (const name of PARTITIONED_NAMES) {
-    const { widthMs } = PARTITIONINGS[name];
+    const { widthMs } = PARTITIONED[name];
     const { keepMs } = RETENTION[name];
 
     it(`rows of ${name} go with their partition once the newest of them may go, and not before`, async () => {

@@ -9,7 +9,7 @@ import type { Database, Sql } from '../../src/kernel/sql.ts';
 import { HOUR_MS } from '../../src/kernel/time.ts';
 import {
   addPartition,
-  PARTITIONINGS,
+  PARTITIONED,
   type PartitionedName,
   readPartitions,
 } from '../../src/store/service/partitions.ts';
@@ -40,7 +40,7 @@ export async function fillLargeDatabase(db: Database, now: Date, size: LargeSize
 }
 
 async function fill(db: Database, now: Date, size: LargeSize): Promise<void> {
-  for (const name of Object.keys(PARTITIONINGS) as PartitionedName[]) await addPast(db, now, name);
+  for (const name of Object.keys(PARTITIONED) as PartitionedName[]) await addPast(db, now, name);
   await db.transaction(async (tx) => {
     // Load the rows without checking foreign keys: there are too many.
     await tx.run('set local session_replication_role = replica');
@@ -62,12 +62,12 @@ async function fill(db: Database, now: Date, size: LargeSize): Promise<void> {
 
 /** Adds the partitions that a service of that age has. */
 async function addPast(db: Database, now: Date, name: PartitionedName): Promise<void> {
-  const { widthMs } = PARTITIONINGS[name];
+  const { widthMs } = PARTITIONED[name];
   const first = now.getTime() - RETENTION[name].keepMs;
-  const known = (await readPartitions(db, PARTITIONINGS[name])).partitions.map(({ fromMs }) => fromMs);
+  const known = (await readPartitions(db, PARTITIONED[name])).partitions.map(({ fromMs }) => fromMs);
   for (let ms = first - (first % widthMs); ms <= now.getTime() + widthMs; ms += widthMs) {
     if (known.includes(ms)) continue;
-    await db.transaction((tx) => addPartition(tx, PARTITIONINGS[name], ms));
+    await db.transaction((tx) => addPartition(tx, PARTITIONED[name], ms));
   }
 }
 
@@ -87,13 +87,14 @@ async function insertCustomers(tx: Sql, now: Date, customers: number): Promise<v
   await tx.run(
     `insert into webhooks (id, customer_id, url, events, active, secret_sealed, secret_hint, created_at,
                            active_since, scope)
-     select ${webhookIdSql('c')}, ${customerIdSql('c')}, 'https://example.org/', '{*}', true, 'x', 'x', $2, $2,
-            'read'
+     select ${webhookIdSql('c')}, ${customerIdSql('c')}, 'https://example.org/', '{*}', true, 'x', 'x', $2,
+            $2, 'read'
        from generate_series(0, $1::int - 1) as c`,
     [webhooks, now],
   );
   await tx.run(
-    `insert into webhook_queues (webhook_id) select ${webhookIdSql('c')} from generate_series(0, $1::int - 1) as c`,
+    `insert into webhook_queues (webhook_id)
+     select ${webhookIdSql('c')} from generate_series(0, $1::int - 1) as c`,
     [webhooks],
   );
 }
@@ -135,7 +136,7 @@ interface LargeTable {
   /** The rows are spread over this time before now. */
   readonly days: number;
   readonly now: Date;
-  /** Expressions over the number `i`, the customer `c`, the server `s`, the webhook `w`, and the time `at`. */
+  /** Expressions over the number `i`, customer `c`, server `s`, webhook `w`, and time `at`. */
   readonly columns: Readonly<Record<string, string>>;
   readonly customers: number;
   readonly servers: number;
@@ -199,7 +200,8 @@ async function insertRows(db: Database, table: LargeTable): Promise<void> {
   const { table: name, columns, rows, customers, servers } = table;
   const indexes = await db.rows<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
-      where schemaname = 'public' and tablename = $1 and indexname not in (select conname from pg_constraint)`,
+      where schemaname = 'public' and tablename = $1
+        and indexname not in (select conname from pg_constraint)`,
     [name],
   );
   await db.transaction(async (tx) => {
@@ -210,7 +212,8 @@ async function insertRows(db: Database, table: LargeTable): Promise<void> {
     await tx.run(
       `insert into ${name} (${Object.keys(columns).join(', ')})
        select ${Object.values(columns).join(', ')}
-         from (select i, $1::timestamptz - make_interval(secs => ${table.days * 86_400}.0 * (${rows} - i) / ${rows}) as at,
+         from (select i, $1::timestamptz
+                          - make_interval(secs => ${table.days * 86_400}.0 * (${rows} - i) / ${rows}) as at,
                       case when i % 10 = 0 then 0 else i % ${customers} end as c,
                       case when i % 10 = 0 then 0 else i % ${Math.ceil(customers / 10)} end as w,
                       1 + i % ${servers} as s

@@ -5,6 +5,8 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Actual Rows': number;
+  /** 0: it was not executed. */
+  readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly Plans?: readonly PlanNode[];
 }
@@ -18,7 +20,7 @@ export interface PlanBounds {
 
 export interface WatchedPlans {
   readonly db: Database;
-  /** What was against the bounds, with its statement. */
+  /** Plans that exceed the bounds, with their statements. */
   readonly faults: readonly string[];
   /** How many statements ran. */
   count(): number;
@@ -42,7 +44,7 @@ export async function watchPlans(db: Database, bounds: PlanBounds): Promise<Watc
     const name = node['Relation Name'] ?? '';
     const type = node['Node Type'];
     const isSlow =
-      (type === 'Seq Scan' && large.has(name)) ||
+      (type === 'Seq Scan' && large.has(name) && node['Actual Loops'] > 0) ||
       (/Sort/.test(type) && node['Actual Rows'] > bounds.sortedRows);
     if (isSlow) faults.push(`${type} ${name} (${node['Actual Rows']} rows): ${text.replace(/\s+/g, ' ')}`);
     for (const child of node.Plans ?? []) look(child, text);

@@ -3,8 +3,8 @@ import { formatRfc3339 } from '../../kernel/time.ts';
 import type { HostFinding } from '../../ports/compute.ts';
 import {
   hasStrayRows,
+  PARTITIONED,
   PARTITIONED_NAMES,
-  PARTITIONINGS,
   type PartitionedName,
   readPartitions,
 } from '../../store/service/partitions.ts';
@@ -34,7 +34,7 @@ export async function partitionFindings(service: Deps): Promise<HostFinding[]> {
 }
 
 async function examine({ db, clock }: Deps, name: PartitionedName) {
-  const partitioning = PARTITIONINGS[name];
+  const partitioning = PARTITIONED[name];
   const { widthMs, purge } = partitioning;
   const { partitions } = await readPartitions(db, partitioning);
   const now = clock.now().getTime();

@@ -14,8 +14,8 @@ import {
   hasRows,
   limitDefault,
   maySplit,
+  PARTITIONED,
   PARTITIONED_NAMES,
-  PARTITIONINGS,
   type Partition,
   type PartitionedName,
   type PartitionedTable,
@@ -39,7 +39,7 @@ const LATEST_MS = 60 * DAY_MS;
 /** Yields how many partitions were dropped, and rows deleted from those that must stay. */
 export async function* tendPartitions(service: Deps): AsyncGenerator<number> {
   for (const name of PARTITIONED_NAMES) {
-    const table = await readPartitions(service.db, PARTITIONINGS[name]);
+    const table = await readPartitions(service.db, PARTITIONED[name]);
     await addAhead(service, name, table);
     for (const partition of table.partitions) yield* removeExpired(service, name, partition);
   }
@@ -69,8 +69,8 @@ async function* removeExpired(
   const isPast = partition.untilMs <= now.getTime() - keepMs;
   if (!isPast && partition.fromMs <= now.getTime() + LATEST_MS) return;
   const dropped = await change(service, async (tx) => {
-    if (!isPast && (await hasRows(tx, PARTITIONINGS[name], partition))) return undefined;
-    return await dropPartition(tx, PARTITIONINGS[name], partition, now);
+    if (!isPast && (await hasRows(tx, PARTITIONED[name], partition))) return undefined;
+    return await dropPartition(tx, PARTITIONED[name], partition, now);
   });
   if (dropped) service.log.info({ partition: partition.name }, 'partition dropped');
   if (dropped) yield 1;
@@ -79,7 +79,7 @@ async function* removeExpired(
 
 /** Adds the partition of now and the next one, unless they are there. */
 async function addAhead(service: Deps, name: PartitionedName, table: PartitionedTable): Promise<void> {
-  const partitioning = PARTITIONINGS[name];
+  const partitioning = PARTITIONED[name];
   // Left by a process that was killed: it would refuse rows.
   if (table.limited) await change(service, (tx) => limitDefault(tx, partitioning, null));
   const { widthMs } = partitioning;
@@ -102,7 +102,7 @@ function isTaken({ partitions }: PartitionedTable, fromMs: number, widthMs: numb
 }
 
 async function add(service: Deps, name: PartitionedName, fromMs: number): Promise<void> {
-  const partitioning = PARTITIONINGS[name];
+  const partitioning = PARTITIONED[name];
   const added = await change(service, async (tx) => {
     if (await hasRows(tx, partitioning, { fromMs, untilMs: fromMs + partitioning.widthMs })) return undefined;
     await endGoingBack(tx);
@@ -116,7 +116,7 @@ async function add(service: Deps, name: PartitionedName, fromMs: number): Promis
  * first refuses the rows of the new one, and is read to prove it while it is in use.
  */
 async function addToLarge(service: Deps, name: PartitionedName, fromMs: number): Promise<void> {
-  const partitioning = PARTITIONINGS[name];
+  const partitioning = PARTITIONED[name];
   const limit = async (tx: Sql, of: number | null) => {
     await limitDefault(tx, partitioning, of);
     return true;

@@ -27,7 +27,7 @@ export interface Partitioning {
  * Each list reads every partition of its table, so there are few: a table has about its retention divided by
  * the width, and three more.
  */
-export const PARTITIONINGS = {
+export const PARTITIONED = {
   audit: { purge: PURGES.audit, widthMs: 28 * DAY_MS },
   deliveries: {
     purge: PURGES.deliveries,
@@ -50,8 +50,8 @@ export const PARTITIONINGS = {
   fiveMinuteMetrics: { purge: PURGES.fiveMinuteMetrics, step: 300, widthMs: DAY_MS },
 } as const satisfies Record<string, Partitioning>;
 
-export type PartitionedName = keyof typeof PARTITIONINGS;
-export const PARTITIONED_NAMES = Object.keys(PARTITIONINGS) as PartitionedName[];
+export type PartitionedName = keyof typeof PARTITIONED;
+export const PARTITIONED_NAMES = Object.keys(PARTITIONED) as PartitionedName[];
 
 export interface Partition {
   readonly name: string;

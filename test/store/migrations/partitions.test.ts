@@ -6,7 +6,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS } from '../../../src/kernel/time.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import { MigrationError, migrate, pendingMigrations } from '../../../src/store/migrate.ts';
-import { PARTITIONINGS, readPartitions } from '../../../src/store/service/partitions.ts';
+import { PARTITIONED, readPartitions } from '../../../src/store/service/partitions.ts';
 import { createScratchDatabase } from '../../support/database.ts';
 import { migrateBefore } from '../../support/earlier-schema.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
@@ -32,7 +32,7 @@ describe('the migration to partitions', () => {
   let world: TestService;
   const ids: string[] = [];
   const at = (n: number) => new Date(world.clock.now().getTime() - n * 10 * DAY_MS);
-  const table = async () => await readPartitions(db, PARTITIONINGS.audit);
+  const table = async () => await readPartitions(db, PARTITIONED.audit);
   const audit = (id: string, time: Date) =>
     db.run(
       `insert into audit_events (id, action, request_id, ip_country, result, created_at)
