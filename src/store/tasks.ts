@@ -105,8 +105,8 @@ export async function finishTask(tx: Sql, task: TaskRow): Promise<boolean> {
 }
 
 /**
- * Releases the task until `dueAt`; a task requested again meanwhile stays due. Returns false when the lease was
- * lost.
+ * Releases the task until `dueAt`; a task requested again meanwhile stays due. Returns false when the lease
+ * was lost.
  */
 export async function delayTask(
   tx: Sql,

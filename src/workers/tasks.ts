@@ -107,8 +107,8 @@ async function recordTaskResult(service: Service, task: TaskRow, result: TaskRes
   const now = service.clock.now();
   if (result === 'done' && (await finishTask(service.db, task))) return;
   if (await delayTask(service.db, task, { ...nextAttempt(task, result, now), now })) return;
-  // We overslept the lease: another worker ensured the state, but our call may have come last. Run again, even
-  // if the task was given up meanwhile.
+  // We overslept the lease: another worker ensured the state, but our call may have come last. Run again,
+  // even if the task was given up meanwhile.
   await enqueueTask(service.db, { kind: task.kind, subject: task.subject, now });
 }
 
