@@ -57,10 +57,9 @@ export class S3Copies implements CopyStore {
         const Parts = file.partMd5s.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
         await this.#calls.run(
           (s3, client, abortSignal) =>
-            client.send(
-              new s3.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } }),
-              { abortSignal },
-            ),
+            client.send(new s3.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } }), {
+              abortSignal,
+            }),
           { hasContent: true },
         );
         if (!(await this.has(key, file)))
