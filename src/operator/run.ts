@@ -42,6 +42,7 @@ import { addOperations } from './servers/operations.ts';
 import { addServers } from './servers/servers.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
+import { addSnapshots } from './snapshots.ts';
 import { addSwitch } from './switch.ts';
 import { addAnnouncements } from './talking/announcements.ts';
 import { addMailings } from './talking/mailings.ts';
@@ -59,6 +60,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addRegions,
   addHosts,
   addImages,
+  addSnapshots,
   addMachines,
   addIps,
   addDns,

@@ -3,6 +3,7 @@ import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
+import { readCopyCounts } from '../snapshots/copies/read.ts';
 import { countImageFiles } from '../../store/images/stored.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
@@ -174,9 +175,14 @@ async function readService(service: Deps) {
   const reports = await countReportsByState(db);
   const floods = await countOpenFloods(db);
   const files = await countImageFiles(db);
+  const { bytes: copyBytes, ...copies } = await readCopyCounts(service);
   return {
     skerry_image_files: [gauge(files.n)],
     skerry_image_files_bytes: [gauge(files.bytes)],
+    skerry_snapshot_copies: (['stored', 'waiting', 'late', 'failing'] as const).map((state) =>
+      gauge(copies[state], { state }),
+    ),
+    skerry_snapshot_copies_bytes: [gauge(copyBytes)],
     skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),
     skerry_floods: floods.map(({ direction, blackholed, n }) =>
       gauge(n, { direction, blackholed: blackholed ? 'yes' : 'no' }),

@@ -24,8 +24,10 @@ import { snapshotStateAt } from './snapshots.ts';
 
 const MIB = 1024 ** 2;
 /** Of filler for each GiB, and at most. */
+const MIB_PER_GIB = 2;
 const MIB_MAX = 24;
-const PART_MIB = 8;
+/** The least that stores accept. */
+const PART_MIB = 5;
 
 interface Content {
   readonly machine_id: string;
@@ -134,7 +136,7 @@ export class SimulatedCopies implements SnapshotCopies {
 function fileOf(id: string, content: Content): Buffer {
   const line = Buffer.from(`${JSON.stringify(content)}\n`);
   const key = createHash('sha256').update(id).digest();
-  const zeros = Buffer.alloc(Math.round(Math.min(content.size_gb, MIB_MAX) * MIB));
+  const zeros = Buffer.alloc(Math.round(Math.min(content.size_gb * MIB_PER_GIB, MIB_MAX) * MIB));
   return Buffer.concat([line, createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(zeros)]);
 }
 
