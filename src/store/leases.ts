@@ -15,7 +15,15 @@ export const MISSED_HEARTBEATS_S = 2.5;
 export type WorkTable = 'operations' | 'tasks' | 'mails';
 
 const LEASED_TABLES = [
-  ...(['operations', 'tasks', 'coins', 'webhook_queues', 'mails', 'backend_files', 'snapshot_copies'] as const),
+  ...([
+    'operations',
+    'tasks',
+    'coins',
+    'webhook_queues',
+    'mails',
+    'backend_files',
+    'snapshot_copies',
+  ] as const),
 ];
 
 const HALF_BYTES = 8;

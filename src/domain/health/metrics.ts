@@ -3,7 +3,6 @@ import { readVersion } from '../../kernel/settings/version.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import type { DatabaseMetric } from '../../spec/staff/monitoring.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
-import { readCopyCounts } from '../snapshots/copies/read.ts';
 import { countImageFiles } from '../../store/images/stored.ts';
 import { countIpv4Pool } from '../../store/inventory/addresses.ts';
 import { listCountedHosts, type SeenHostRow } from '../../store/inventory/host-facts.ts';
@@ -24,6 +23,7 @@ import { countReportsByState } from '../../store/staff/abuse-counts.ts';
 import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { readSwitches } from '../rules/switches.ts';
+import { readCopyCounts } from '../snapshots/copies/read.ts';
 
 /** The values of one metric; null is left out. */
 export type Gauges = Readonly<Record<DatabaseMetric, readonly Gauge[]>>;

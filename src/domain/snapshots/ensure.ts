@@ -11,6 +11,7 @@ import type { ActionErrorCode } from '../../spec/action-commands.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { OperationRow } from '../../store/servers/operations.ts';
+import { requestCopies, settleCopy } from '../../store/snapshot-copies.ts';
 import {
   deleteSnapshot,
   findSnapshotWork,
@@ -23,7 +24,6 @@ import {
   type SnapshotRow,
   type SnapshotWork,
 } from '../../store/snapshots.ts';
-import { requestCopies, settleCopy } from '../../store/snapshot-copies.ts';
 import { enqueueTask, type TaskResult } from '../../store/tasks.ts';
 import { endAllOf, failure, SUCCESS } from '../actions/end.ts';
 import type { Service } from '../context.ts';

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loseHost } from '../../../src/domain/inventory/lost-hosts.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
-import { Radosgw } from '../../support/radosgw.ts';
 import { NO_RATES, PUBLIC_KEY } from '../../http/v1/contract/estate.ts';
+import { Radosgw } from '../../support/radosgw.ts';
 import { createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -131,7 +131,9 @@ export class CopiesWorld {
 
   /** Tries what has failed again at once. */
   async retryNow(): Promise<void> {
-    await this.service.db.run('update snapshot_copies set due_at = clock_timestamp() where due_at is not null');
+    await this.service.db.run(
+      'update snapshot_copies set due_at = clock_timestamp() where due_at is not null',
+    );
   }
 
   /** The host of the server vanishes, and the operator gives it up. Waits until the server runs elsewhere. */

@@ -71,7 +71,9 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     await world.copied(snapshot);
     const [Key = ''] = await world.stored(snapshot);
     const client = world.store.client();
-    await client.send(new PutObjectCommand({ Bucket: world.store.bucket, Key, Body: Buffer.alloc(9_000_000) }));
+    await client.send(
+      new PutObjectCommand({ Bucket: world.store.bucket, Key, Body: Buffer.alloc(9_000_000) }),
+    );
     client.destroy();
     await world.lose(server);
     const { headers } = await world.api.post(`/servers/${shown}/restore`, { snapshot });

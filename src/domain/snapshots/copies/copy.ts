@@ -133,7 +133,8 @@ async function waitForParts(work: Work, parts: readonly CopyPart[]): Promise<voi
   for (;;) {
     const progress = await withDriverTimeout(work.copies.sendCopy(work.copy.snapshot_id, parts));
     if (progress.state === 'done') return;
-    if (progress.state === 'failed') throw new ComputeError('transient', progress.message ?? 'sending failed');
+    if (progress.state === 'failed')
+      throw new ComputeError('transient', progress.message ?? 'sending failed');
     await waitWhileWanted(work);
   }
 }

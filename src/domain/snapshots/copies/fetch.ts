@@ -48,7 +48,8 @@ export async function hasFetchedCopy(
   }
   const message = fault?.message ?? progress?.message ?? 'the copy could not be fetched';
   const isOver = isFinal(service, operation, fault?.fault === 'transient');
-  const next = isOver || fault?.fault === 'refused' ? { step: failingStep } : retryWithBackoff(service, operation);
+  const next =
+    isOver || fault?.fault === 'refused' ? { step: failingStep } : retryWithBackoff(service, operation);
   await advance(service, operation, { ...next, fault: message, cause: 'host_failed' });
   return false;
 }

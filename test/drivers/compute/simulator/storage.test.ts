@@ -29,7 +29,16 @@ function calls(
 ): Record<
   Exclude<
     keyof ComputeDriver,
-    'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'sendFile' | 'passFile' | 'moves' | 'copies' | 'seizeVolume'
+    | 'name'
+    | 'capabilities'
+    | 'hosts'
+    | 'images'
+    | 'files'
+    | 'sendFile'
+    | 'passFile'
+    | 'moves'
+    | 'copies'
+    | 'seizeVolume'
   >,
   () => Promise<unknown>
 > {

@@ -1,8 +1,8 @@
 /** Copies of this host's snapshots for the store of files, and from there. */
 import { createReadStream } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
-import { TimeoutError, withTimeout } from '../../../../kernel/timeout.ts';
 import { SECOND_MS } from '../../../../kernel/time.ts';
+import { TimeoutError, withTimeout } from '../../../../kernel/timeout.ts';
 import { ComputeError } from '../../../../ports/compute.ts';
 import type {
   CopyPart,

@@ -13,7 +13,10 @@ import { readCopy } from '../../../../../src/drivers/compute/qemu/copies/copy-re
 import { openQemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { createQcow2, readDiskInfo } from '../../../../../src/drivers/compute/qemu/qcow2.ts';
-import { readSnapshot, writeSnapshot } from '../../../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
+import {
+  readSnapshot,
+  writeSnapshot,
+} from '../../../../../src/drivers/compute/qemu/storage/snapshot-record.ts';
 import { createLogger } from '../../../../../src/kernel/logger.ts';
 import type { ComputeDriver } from '../../../../../src/ports/compute.ts';
 import type { CopyProgress, PreparedCopy, SnapshotCopies } from '../../../../../src/ports/copies.ts';
@@ -68,7 +71,8 @@ describe('copies of snapshots of real disks', { skip: NO_RADOSGW || NO_QEMU }, (
   });
   async function open(name: string): Promise<Side> {
     const host = new QemuHost(optionsOf(name));
-    for (const each of ['images', 'snapshots'] as const) await mkdir(host.layout[each](), { recursive: true });
+    for (const each of ['images', 'snapshots'] as const)
+      await mkdir(host.layout[each](), { recursive: true });
     return { host, driver: openQemuCompute(optionsOf(name)) };
   }
   /** As if its process had been killed, and started again. */
