@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loseHost } from '../../../src/domain/inventory/lost-hosts.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { parseId } from '../../../src/kernel/ids.ts';
+import { runCommand } from '../../operator/operator-fixture.ts';
+import type { OpenService } from '../../../src/operator/context.ts';
 import { NO_RATES, PUBLIC_KEY } from '../../http/v1/contract/estate.ts';
 import { Radosgw } from '../../support/radosgw.ts';
 import { createApiToken, type JsonBody, V1Client } from '../../support/v1-client.ts';
@@ -127,6 +129,12 @@ export class CopiesWorld {
   async database(): Promise<string> {
     const row = await this.service.db.row<{ incarnation: string }>('select incarnation from service');
     return row?.incarnation ?? assert.fail('no service row');
+  }
+
+  async operator(...argv: string[]) {
+    const { service } = this;
+    const open = { service, register: async () => undefined, carryOut: async () => undefined, coins: null };
+    return await runCommand(open as unknown as OpenService, argv);
   }
 
   /** Tries what has failed again at once. */

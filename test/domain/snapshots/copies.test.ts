@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { sweepFiles } from '../../../src/domain/images/store.ts';
+import { readGauges } from '../../../src/domain/health/metrics.ts';
+import { copyFindings } from '../../../src/domain/snapshots/copies/read.ts';
 import { NO_RADOSGW } from '../../support/radosgw.ts';
 import { CopiesWorld, snapshotId } from './copies-world.ts';
 
@@ -89,6 +91,38 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     await arm('copies.sendCopy', 1000);
     const snapshot = await world.snapshot(shown);
     await world.eventually(async () => (await world.stored(snapshot)).length > 0);
+    await remove(snapshot);
+  });
+
+  it('the operator copies existing snapshots, and sees copies that fail or are late', async () => {
+    const { shown } = await world.server();
+    const snapshot = await world.snapshot(shown);
+    await world.copied(snapshot);
+    const id = [snapshotId(snapshot)];
+    await world.service.db.run('delete from snapshot_copies where snapshot_id = $1', id);
+    const queued = await world.operator('snapshots', 'copy');
+    assert.match(queued.out, /^1 snapshots queued/);
+    // The object is there already.
+    await world.copied(snapshot);
+    assert.match((await world.operator('snapshots', 'copy')).out, /^0 snapshots queued/);
+    const finding = async () => (await copyFindings(world.service))[0];
+    assert.equal((await finding())?.level, 'ok');
+    assert.match((await world.operator('snapshots', 'copies')).out, /^1 +\d+ +0 +0 +0$/m);
+    await world.service.db.run(
+      `update snapshot_copies
+          set stored_at = null, attempts = 1, last_fault = 'no answer', requested_at = now() - interval '2 days',
+              due_at = now() + interval '1 hour'
+        where snapshot_id = $1`,
+      id,
+    );
+    const { level, message } = (await finding()) ?? assert.fail('no finding');
+    assert.equal(level, 'warn');
+    assert.match(message, /1 copies wait, 1 for over a day, 1 failed last: no answer$/);
+    const { skerry_snapshot_copies: gauges } = await readGauges(world.service);
+    const late = gauges.find(({ labels }) => labels.state === 'late');
+    assert.equal(late?.value, 1);
+    await world.retryNow();
+    await world.copied(snapshot);
     await remove(snapshot);
   });
 

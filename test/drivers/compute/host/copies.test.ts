@@ -49,7 +49,10 @@ describe('copies of snapshots through a host over TLS', () => {
 
   before(async () => {
     simulated = await simulatedWorld();
-    copier = Object.create(simulated.driver, { copies: { value: copies } });
+    copier = Object.create(simulated.driver, {
+      copies: { value: copies },
+      removeSnapshot: { value: async (id: string) => void calls.push(['removeSnapshot', id]) },
+    });
     world = await hostWorld(copier);
   });
   beforeEach(() => {
@@ -107,10 +110,7 @@ describe('copies of snapshots through a host over TLS', () => {
       },
       release: async (_, id) => void places.delete(id),
     };
-    const local: ComputeDriver = Object.create(simulated.driver, {
-      copies: { value: copies },
-      removeSnapshot: { value: async (id: string) => void calls.push(['removeSnapshot', id]) },
-    });
+    const local = copier;
     const log = createLogger('silent');
     const registry = new BackendRegistry({ directory, open: () => world.driver, log });
     const route = new Route({ local, directory, registry, localFiles: null });
@@ -121,5 +121,9 @@ describe('copies of snapshots through a host over TLS', () => {
     assert.deepEqual(calls[0], ['removeSnapshot', 'snap_1']);
     await composed.fetchCopy('snap_1', { ...FETCHED, host: 'here' }, stored);
     assert.equal(places.has('snap_1'), false);
+    assert.deepEqual(
+      calls.map(([name]) => name),
+      ['removeSnapshot', 'fetchCopy', 'removeSnapshot', 'fetchCopy'],
+    );
   });
 });
