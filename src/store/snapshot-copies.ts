@@ -51,14 +51,15 @@ export async function claimCopy(
   claim: { readonly leaseId: string; readonly leaseS: number },
 ): Promise<LeasedCopy | undefined> {
   return await tx.row<LeasedCopy>(
-    `with due as (
+    `with busy as materialized (
+       select m.host_id from snapshot_copies o join snapshots m on m.id = o.snapshot_id
+        where o.lease_id is not null and o.leased_until > clock_timestamp() and o.stored_at is null),
+     due as (
        select c.snapshot_id from snapshot_copies c left join snapshots n on n.id = c.snapshot_id
         where c.due_at <= clock_timestamp()
           and (c.leased_until is null or c.leased_until < clock_timestamp())
-          and (n.id is null or c.stored_at is not null or not exists (
-                select from snapshot_copies o join snapshots m on m.id = o.snapshot_id
-                 where o.leased_until > clock_timestamp() and o.stored_at is null
-                   and o.snapshot_id <> c.snapshot_id and m.host_id is not distinct from n.host_id))
+          and (n.id is null or c.stored_at is not null
+               or not exists (select from busy where busy.host_id is not distinct from n.host_id))
         order by c.due_at limit 1 for update of c skip locked)
      update snapshot_copies c
         set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)

@@ -9,18 +9,21 @@ import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
 import { LeaseLost } from '../../kernel/fail.ts';
 import { runWithLease } from '../../kernel/faults/lease-context.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { SECOND_MS } from '../../kernel/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../../store/leases.ts';
 import { claimCopy, failCopy, holdCopy, type LeasedCopy, releaseCopy } from '../../store/snapshot-copies.ts';
 import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const CLAIM_EVERY_MS = SECOND_MS / 2;
+/** Without a store, only rows from before are deleted. */
+const CLAIM_RARELY_MS = MINUTE_MS;
 /** At once from one process, which only waits for its hosts. */
 const PER_PROCESS = 16;
 
 export function copySnapshotsJob(service: Service): Job {
   const copies = new Copies(service);
-  const claim = atMostEvery(CLAIM_EVERY_MS, () => copies.startDue());
+  const hasStore = service.blobs.copies !== undefined;
+  const claim = atMostEvery(hasStore ? CLAIM_EVERY_MS : CLAIM_RARELY_MS, () => copies.startDue());
   const job = housekeepingJob('copy snapshots', async () => {
     await claim();
     return 0;

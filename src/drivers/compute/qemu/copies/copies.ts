@@ -104,6 +104,7 @@ export class QemuCopies implements SnapshotCopies {
   /** For a snapshot that is deleted, or has left. */
   async remove(id: string): Promise<void> {
     await this.#transfers.end(id);
+    if ((await readCopy(this.#host.layout, id)) === undefined) return;
     await withSnapshotLock(this.#host, id, () => deleteCopy(this.#host, id));
   }
 
