@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { sweepFiles } from '../../../src/domain/images/store.ts';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
+import { sweepFiles } from '../../../src/domain/images/store.ts';
 import { copyFindings } from '../../../src/domain/snapshots/copies/read.ts';
 import { NO_RADOSGW } from '../../support/radosgw.ts';
 import { CopiesWorld, snapshotId } from './copies-world.ts';
