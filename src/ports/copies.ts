@@ -35,7 +35,7 @@ export interface StoredCopy {
   readonly url: string;
 }
 
-/** What becomes of a fetched copy: the snapshot as it was taken. */
+/** The snapshot that a fetched copy becomes, as it was taken. */
 export interface FetchedSnapshot {
   /** Name of the host that fetches it. */
   readonly host: string;
@@ -53,12 +53,12 @@ export interface CopyProgress {
 }
 
 export interface SnapshotCopies {
-  /** Starts to write the file, and returns null until it is complete. Refuses a snapshot that is not ready. */
+  /** Starts to write the file, and returns null until it is complete. Refuses an unfinished snapshot. */
   prepareCopy(snapshotId: string): Promise<PreparedCopy | null>;
   /** Starts to send the parts, one after another, or reports the progress of an earlier call. */
   sendCopy(snapshotId: string, parts: readonly CopyPart[]): Promise<CopyProgress>;
   /** Deletes the file. Succeeds if there is none. The snapshot stays. */
   forgetCopy(snapshotId: string): Promise<void>;
-  /** Starts to fetch the copy, or reports the progress. `done`: the host has the snapshot, ready to restore. */
+  /** Starts to fetch the copy, or reports the progress. `done`: the host has the snapshot. */
   fetchCopy(snapshotId: string, snapshot: FetchedSnapshot, copy: StoredCopy): Promise<CopyProgress>;
 }

@@ -112,7 +112,8 @@ export async function recordStoredCopy(
 export async function releaseCopy(tx: Sql, copy: LeasedCopy, inS: number | null): Promise<void> {
   await tx.run(
     `update snapshot_copies c
-        set lease_id = null, leased_until = null, attempts = case when $inS::float8 is null then 0 else attempts end,
+        set lease_id = null, leased_until = null,
+            attempts = case when $inS::float8 is null then 0 else attempts end,
             last_fault = case when $inS::float8 is null then null else last_fault end,
             due_at = case when $inS::float8 is null
                            and exists (select from snapshots n where n.id = c.snapshot_id
@@ -204,7 +205,7 @@ export async function placeFetchedSnapshot(tx: Sql, snapshotId: string, hostId: 
 export const IS_COPIED =
   'exists (select from snapshot_copies c where c.snapshot_id = n.id and c.stored_at is not null)';
 
-/** No host has these snapshots any more, and the store does. */
+/** These snapshots are no longer on a host, and the store has them. */
 export async function detachFromHosts(tx: Sql, snapshotIds: readonly string[]): Promise<void> {
   await tx.run('update snapshots set host_id = null where id = any ($1::uuid[])', [snapshotIds]);
   await tx.run(

@@ -97,7 +97,7 @@ describe('signed URLs', () => {
     const digests = await digestParts(Readable.from([Buffer.from('one'), Buffer.from('twos')]), 3);
     const sums = ['one', 'two', 's'].map((text) => createHash('md5').update(text).digest('hex'));
     assert.deepEqual([digests.sizeBytes, digests.partMd5s], [7, sums]);
-    assert.equal(digests.sha256, createHash('sha256').update('onetwos').digest('hex'));
+    assert.equal(digests.sha256, createHash('sha256').update(`one${'twos'}`).digest('hex'));
     assert.equal(partBytesFor(1, 16), 16 * MIB);
     const terabyte = 1024 ** 4;
     assert.ok(terabyte / partBytesFor(terabyte, 16) <= 10_000);
@@ -108,7 +108,7 @@ describe('transfers of copies', () => {
   const transfers = new CopyTransfers(null);
   after(() => transfers.end('held'));
 
-  it('one is started once, is reported once, and ends when it is told to', async () => {
+  it('a transfer is started once, is reported once, and can be ended', async () => {
     let starts = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
     const work = async (_: AbortSignal, onBytes: (bytes: number) => void) => {

@@ -34,7 +34,7 @@ describe('a process killed with SIGKILL while a snapshot is copied', {
       },
       finish: async (context) => {
         await callSandbox(context.url, 'settle');
-        // A snapshot that was created is copied, whatever was killed.
+        // A snapshot that was created is copied after any kill.
         if ((await snapshots(context)).length > 0) await eventually(() => hasCopies(1));
         await remove(context);
         await copied(context);

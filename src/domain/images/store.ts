@@ -35,7 +35,10 @@ export async function checkFiles({ blobs }: Pick<Service, 'blobs'>): Promise<Fin
   ];
 }
 
-/** Deletes what no image, no upload, and no snapshot has, once it is a week old. Returns how many keys that were. */
+/**
+ * Deletes what no image, no upload, and no snapshot has, once it is a week old. Returns how many keys that
+ * were.
+ */
 export async function sweepFiles(
   { db, blobs, log }: Deps,
   now: Date,

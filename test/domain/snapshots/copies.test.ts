@@ -45,7 +45,7 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     await remove(snapshot);
   });
 
-  it('a lost host takes no snapshot that is copied, and servers are created and restored from it', async () => {
+  it('a lost host takes no copied snapshot, and servers are created and restored from it', async () => {
     const source = await world.server();
     const copied = await world.snapshot(source.shown);
     await world.copied(copied);
@@ -110,7 +110,8 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     assert.match((await world.operator('snapshots', 'copies')).out, /^1 +\d+ +0 +0 +0$/m);
     await world.service.db.run(
       `update snapshot_copies
-          set stored_at = null, attempts = 1, last_fault = 'no answer', requested_at = now() - interval '2 days',
+          set stored_at = null, attempts = 1, last_fault = 'no answer',
+              requested_at = now() - interval '2 days',
               due_at = now() + interval '1 hour'
         where snapshot_id = $1`,
       id,

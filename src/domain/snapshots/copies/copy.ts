@@ -1,5 +1,5 @@
 /**
- * Copies one snapshot to the store of files, or deletes the copy of one that is gone. Every step may run
+ * Copies one snapshot to the store of files, or deletes the copy of a deleted one. Every step may run
  * twice: the host says what it prepared, and the store which parts of it are there.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -88,7 +88,7 @@ async function waitForFile(work: Work): Promise<PreparedCopy> {
   }
 }
 
-/** A host that is not ours any more must not fill the store. */
+/** A host that someone else took over must not fill the store. */
 function requireSensible({ sizeBytes, partBytes, partMd5s }: PreparedCopy, { disk_gb: gb }: CopiedSnapshot) {
   const maxBytes = gb * GIB * (1 + TABLES_SHARE) + TABLES_MIN_BYTES;
   if (sizeBytes > maxBytes || partMd5s.length !== Math.ceil(sizeBytes / partBytes))

@@ -1,8 +1,8 @@
-/** What the operator sees of copies of snapshots, and the request to copy the existing ones. */
+/** Copies of snapshots as the operator sees them, and the request to copy the existing snapshots. */
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
+import type { HostFinding } from '../../../ports/compute.ts';
 import { type CopyCounts, countCopies, requestAllCopies } from '../../../store/snapshot-copies.ts';
 import type { Service } from '../../context.ts';
-import type { Finding } from '../../health/status.ts';
 
 /** A copy takes hours at most, and comes after the others of its host. */
 const LATE_S = DAY_MS / SECOND_MS;
@@ -13,7 +13,7 @@ export async function readCopyCounts({ db }: Pick<Service, 'db'>): Promise<CopyC
 }
 
 /** Copies that are late or fail. */
-export async function copyFindings(service: Pick<Service, 'db'>): Promise<Finding[]> {
+export async function copyFindings(service: Pick<Service, 'db'>): Promise<HostFinding[]> {
   const { stored, bytes, waiting, late, failing, fault } = await readCopyCounts(service);
   if (stored === 0n && waiting === 0n) return [];
   const subject = 'copies';

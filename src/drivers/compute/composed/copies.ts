@@ -1,4 +1,4 @@
-/** Copies of snapshots: calls go to the backend that has the snapshot, and `fetchCopy` to one that will. */
+/** Copies of snapshots: calls go to the backend of the snapshot, and `fetchCopy` to that of its host. */
 import { type BackendDirectory, LOCAL_BACKEND } from '../../../ports/backends.ts';
 import { type ComputeDriver, ComputeError } from '../../../ports/compute.ts';
 import type { SnapshotCopies } from '../../../ports/copies.ts';
@@ -19,7 +19,7 @@ export function composeCopies({ local, directory, registry, route }: CopiesParts
     if (link) return link.driver;
     throw new ComputeError('transient', `backend ${place} is not in use`);
   };
-  /** What another host fetched, or began to, goes first: one host has a snapshot. */
+  /** A copy on another host, or a part of one, goes first: one host has a snapshot. */
   const claim = async (id: string, host: string): Promise<ComputeDriver> => {
     const wanted = await directory.findBackendOfHost(host);
     const place = (await directory.find('snapshot', [id])).get(id) ?? LOCAL_BACKEND;

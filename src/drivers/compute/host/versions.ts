@@ -1,4 +1,4 @@
-/** What hosts of earlier versions cannot do. */
+/** Refuses calls that hosts of earlier versions cannot carry out. */
 import { ComputeError } from '../../../ports/compute.ts';
 import type { HostConnection } from './connection.ts';
 import { SHARED_DISKS_VERSION, SNAPSHOT_ORDERS_VERSION } from './wire.ts';

@@ -82,7 +82,7 @@ async function adopt(host: QemuHost, { id, snapshot }: Fetch): Promise<void> {
     // Deleted meanwhile.
     if (!(await readCopy(layout, id))) {
       await rm(part, { force: true });
-      throw new ComputeError('refused', 'the copy is not wanted any more');
+      throw new ComputeError('refused', 'the copy is no longer wanted');
     }
     await mkdir(layout.snapshots(), { recursive: true, mode: 0o700 });
     await rename(part, layout.snapshot(id, 'qcow2'));
