@@ -138,6 +138,8 @@ function validateCombinations(config: Config): void {
       `${missing}: required with ${present}; set ${FILE_SETTINGS_TOGETHER.join(', ')}, or none of them`,
     );
   }
+  if (config.SKERRY_S3_SNAPSHOTS && config.SKERRY_S3_URL === null)
+    throw new ConfigError('SKERRY_S3_SNAPSHOTS: it needs a store; set SKERRY_S3_URL, or unset it');
   for (const [one, other] of SETTING_ALTERNATIVES) {
     if (config[one] !== null && config[other] !== null)
       throw new ConfigError(`${other}: set it or ${one}, not both`);

@@ -189,6 +189,7 @@ function serviceSettings(config: Config, baseUrlHolder: { readonly url: string }
       isAutomatic: config.SKERRY_FLOOD_BLACKHOLE,
       blackholeMinutes: config.SKERRY_FLOOD_BLACKHOLE_MINUTES,
     },
+    copySnapshots: config.SKERRY_S3_SNAPSHOTS,
     mailingsPerMinute: config.SKERRY_MAILINGS_PER_MINUTE,
     webhookAllowLoopback: config.SKERRY_WEBHOOK_ALLOW_LOOPBACK,
     auditHeadsFile: join(config.SKERRY_DATA_DIR, 'audit-heads.log'),

@@ -70,6 +70,8 @@ export interface ServiceSettings {
   /** The bandwidth of a server that exceeded its plan's transfer. */
   readonly throttleMbps: number;
   readonly floods: FloodSettings;
+  /** Whether new snapshots are copied to the store of files. */
+  readonly copySnapshots: boolean;
   /** The most mails of mailings per minute. */
   readonly mailingsPerMinute: number;
   /** For tests: webhooks may use loopback addresses. */

@@ -2,6 +2,7 @@
 import type { Database } from '../kernel/sql.ts';
 import type { ChainDriver } from '../ports/chain.ts';
 import type { ComputeDriver } from '../ports/compute.ts';
+import type { SnapshotCopies } from '../ports/copies.ts';
 import type { Mailer } from '../ports/mail.ts';
 import type { MachineMoves } from '../ports/moves.ts';
 import type { Rates } from '../ports/rates.ts';
@@ -63,6 +64,12 @@ export const INJECTABLE_FAULTS: Readonly<Record<string, readonly string[]>> = {
       keep: true,
       forget: true,
     }).map((name) => `moves.${name}`),
+    ...methodNames<SnapshotCopies>({
+      prepareCopy: true,
+      sendCopy: true,
+      forgetCopy: true,
+      fetchCopy: true,
+    }).map((name) => `copies.${name}`),
   ],
   chain: methodNames<ChainDriver>({
     checkSafety: true,

@@ -26,6 +26,8 @@ export const BACKOFF = {
   certificate: [1 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS],
   /** A file that could not be sent to a backend. */
   backendFile: { firstMs: SECOND_MS, maxMs: MINUTE_MS },
+  /** A copy of a snapshot: the store may be away, or its host too old. */
+  snapshotCopy: { firstMs: 5 * SECOND_MS, maxMs: 10 * MINUTE_MS },
   /** A background job that fails. */
   job: { firstMs: SECOND_MS / 2, maxMs: 4 * SECOND_MS },
   /** Between two lines of the log about the same fault. */

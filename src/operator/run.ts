@@ -40,6 +40,7 @@ import { addPolicy } from './policy.ts';
 import { addFloods } from './servers/floods.ts';
 import { addOperations } from './servers/operations.ts';
 import { addServers } from './servers/servers.ts';
+import { addSnapshots } from './snapshots.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';
@@ -59,6 +60,7 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addRegions,
   addHosts,
   addImages,
+  addSnapshots,
   addMachines,
   addIps,
   addDns,

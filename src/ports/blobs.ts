@@ -56,6 +56,8 @@ export interface BlobStore {
   remove(key: string): Promise<void>;
   /** The store alone. Absent without a store: then no file is lost from the database. */
   readonly stored?: StoredBlobs;
+  /** Copies of snapshots, which hosts send and fetch themselves. Absent without a store. */
+  readonly copies?: CopyStore;
   /** Files that are on this machine from before there was a store. Absent without a store. */
   readonly earlier?: EarlierBlobs;
   /** Throws BlobStoreError, which names the cause, unless a blob can be written, read, and deleted. */
@@ -68,8 +70,35 @@ export interface StoredBlobs {
    * appear more than once.
    */
   list(): AsyncIterable<StoredBlob>;
-  /** As in BlobStore, but leaves the files of this machine as they are. */
+  /** As in BlobStore, with copies of snapshots, but leaves the files of this machine as they are. */
   remove(key: string): Promise<void>;
+}
+
+/** A file in parts whose MD5s are known: lower-case hexadecimal. */
+export interface CopyFile {
+  readonly sizeBytes: number;
+  readonly partMd5s: readonly string[];
+}
+
+/** Objects that others write and read by signed URLs. Their keys may be those of other blobs. */
+export interface CopyStore {
+  /** Whether the store has the whole file, with these parts. */
+  has(key: string, file: CopyFile): Promise<boolean>;
+  /** Continues the unfinished upload of the file, or begins one. */
+  open(key: string): Promise<CopyUpload>;
+  /** Signs a GET with ranges, for an hour. */
+  signRead(key: string): Promise<string>;
+  /** Deletes the object, and ends its uploads. Succeeds if there is none. */
+  remove(key: string): Promise<void>;
+}
+
+export interface CopyUpload {
+  /** MD5s of the parts that the store has, by their numbers from 1 on. */
+  readonly parts: ReadonlyMap<number, string>;
+  /** Signs a PUT of these bytes and no others, for an hour. */
+  signPart(number: number, part: { readonly sizeBytes: number; readonly md5: string }): Promise<string>;
+  /** Publishes the file. Throws BlobMissingError if the upload has ended meanwhile. */
+  complete(file: CopyFile): Promise<void>;
 }
 
 export interface EarlierBlobs {

@@ -6,6 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
+import type { SnapshotCopies } from './copies.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
 import type { IsoDrive, MachineSpec, VolumeSpec } from './machine-spec.ts';
@@ -174,6 +175,8 @@ export interface ComputeDriver {
   passFile?(file: FileToFollow, backends: { readonly from: string; readonly to: string }): Promise<void>;
   /** Null if the driver cannot move machines between hosts. */
   readonly moves: MachineMoves | null;
+  /** Absent if the driver cannot send snapshots to a store of files. */
+  readonly copies?: SnapshotCopies;
   /**
    * Takes a shared volume from a host that is lost: fences that host, so that nothing on it can write to the
    * storage any more, and then ends the attachment. `host` carries it out: another one with the same storage,

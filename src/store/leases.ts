@@ -14,7 +14,17 @@ export const MISSED_HEARTBEATS_S = 2.5;
 /** The tables of work that any process claims when it is due. */
 export type WorkTable = 'operations' | 'tasks' | 'mails';
 
-const LEASED_TABLES = ['operations', 'tasks', 'coins', 'webhook_queues', 'mails', 'backend_files'] as const;
+const LEASED_TABLES = [
+  ...([
+    'operations',
+    'tasks',
+    'coins',
+    'webhook_queues',
+    'mails',
+    'backend_files',
+    'snapshot_copies',
+  ] as const),
+];
 
 const HALF_BYTES = 8;
 /** The first half of the ids of all leases of this process. */

@@ -15,6 +15,7 @@ import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
+import { copySnapshotsJob } from './files/copy-snapshots.ts';
 import { sendImagesJob } from './files/send-images.ts';
 import { sweepFilesJob } from './files/sweep-files.ts';
 import { floodsJob, liftBlackholesJob } from './floods.ts';
@@ -55,6 +56,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     fleetJob(service),
     hostFactsJob(service),
     sendImagesJob(service),
+    copySnapshotsJob(service),
     sampleJob(service),
     sampleMinutesJob(service),
     floodsJob(service),

@@ -34,6 +34,7 @@ export async function openDomainFixture(): Promise<DomainFixture> {
     negativeBalanceDays: 7,
     shutdownDeadlineS: 60,
     throttleMbps: 10,
+    copySnapshots: false,
     mailingsPerMinute: 60,
     webhookAllowLoopback: false,
     quotas: QUOTAS,

@@ -58,6 +58,7 @@ const KEPT: Record<string, string> = {
   ...stay('deleted with the machine, volume, or snapshot', 'placed_resources'),
   ...stay('those of ISO images a day after they were sent, others with the backend', 'backend_files'),
   ...stay('deleted when the copy that was left is gone', 'moves'),
+  ...stay('one per snapshot, deleted with its object in the store', 'snapshot_copies'),
   ...stay('operator data', 'machines', 'ip_blocks', 'ipv4_addresses', 'ipv6_prefixes', 'price_changes'),
   ...stay('deleted after their audit row; the anchor is one row', 'audit_links', 'audit_anchor'),
   ...stay('applied migrations', 'migration_files', 'kysely_migration', 'kysely_migration_lock'),

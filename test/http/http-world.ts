@@ -249,6 +249,7 @@ function simulatedService(db: OpenDatabase, clock: OffsetClock, log: string[]): 
         packetsPerS: { in: 100_000, out: 50_000 },
         ...{ samples: 3, isAutomatic: false, blackholeMinutes: 30 },
       },
+      copySnapshots: false,
       mailingsPerMinute: 60,
       webhookAllowLoopback: false,
       quotas: QUOTAS,

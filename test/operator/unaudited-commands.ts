@@ -29,6 +29,8 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'images custom',
   'images import',
   'images move',
+  'snapshots copies',
+  'snapshots copy',
   'machines list',
   'dedicated list',
   'dns check',

@@ -2,9 +2,10 @@
  * The driver calls, and the tables of commits, that each kill scenario must reach. `kill-effects.test.ts`
  * proves that together they name every call and every table that a kill could leave half done.
  */
-import type { BlobAppender, BlobStore, BlobWriter } from '../../src/ports/blobs.ts';
+import type { BlobAppender, BlobStore, BlobWriter, CopyStore, CopyUpload } from '../../src/ports/blobs.ts';
 import type { ChainDriver } from '../../src/ports/chain.ts';
 import type { ComputeDriver } from '../../src/ports/compute.ts';
+import type { SnapshotCopies } from '../../src/ports/copies.ts';
 import type { ReverseDns } from '../../src/ports/dns.ts';
 import type { Mailer } from '../../src/ports/mail.ts';
 import type { MachineMoves } from '../../src/ports/moves.ts';
@@ -101,6 +102,11 @@ export const EFFECTS = {
     ...['image_uploads', 'images'],
   ],
   'the deletion of an image': ['blobs.remove', 'images', 'tasks'],
+  'a snapshot that is copied to the store, and deleted': [
+    ...['compute.copies.prepareCopy', 'compute.copies.sendCopy', 'compute.copies.forgetCopy'],
+    ...['blobs.copies.open', 'blobs.copies.open.complete', 'blobs.copies.remove', 'snapshot_copies'],
+  ],
+  'a snapshot that is fetched from the store': ['compute.copies.fetchCopy', 'snapshots', 'operations'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 type Calls<Name extends string, Port> = {
@@ -111,10 +117,13 @@ type Calls<Name extends string, Port> = {
 export type DriverCall =
   | Calls<'compute', ComputeDriver>
   | Calls<'compute.moves', MachineMoves>
+  | Calls<'compute.copies', SnapshotCopies>
   | Calls<'chain', ChainDriver>
   | Calls<'blobs', BlobStore>
   | Calls<'blobs.createWriter', BlobWriter>
   | Calls<'blobs.openAppender', BlobAppender>
+  | Calls<'blobs.copies', CopyStore>
+  | Calls<'blobs.copies.open', CopyUpload>
   | Calls<'dns', ReverseDns>
   | Calls<'mailer', Mailer>
   | Calls<'webhooks', WebhookSender>;
@@ -144,6 +153,10 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'compute.moves.takeOver': 'killed',
   'compute.moves.keep': 'killed',
   'compute.moves.forget': 'killed',
+  'compute.copies.prepareCopy': 'killed',
+  'compute.copies.sendCopy': 'killed',
+  'compute.copies.forgetCopy': 'killed',
+  'compute.copies.fetchCopy': 'killed',
   'compute.console': 'harmless: the connection ends with the process',
   'compute.sample': 'harmless: reads',
   'compute.sampleMinutes': 'harmless: reads',
@@ -170,6 +183,12 @@ export const CALLS: Readonly<Record<DriverCall, 'killed' | `harmless: ${string}`
   'blobs.read': 'harmless: reads',
   'blobs.check': 'harmless: the operator runs it again',
   'blobs.remove': 'killed',
+  'blobs.copies.has': 'harmless: reads',
+  'blobs.copies.open': 'killed',
+  'blobs.copies.signRead': 'harmless: signs',
+  'blobs.copies.remove': 'killed',
+  'blobs.copies.open.signPart': 'harmless: signs',
+  'blobs.copies.open.complete': 'killed',
   'dns.set': 'killed',
   'dns.zones': 'harmless: reads',
   'dns.createZone': 'harmless: the operator runs it again',

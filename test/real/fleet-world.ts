@@ -56,6 +56,13 @@ export class FleetHost {
     );
   }
 
+  /** The machine is gone, with its guests. */
+  async vanish(): Promise<void> {
+    await this.stop('SIGKILL');
+    const pids = await run('ip', ['netns', 'pids', this.netns]);
+    for (const pid of pids.split('\n').filter((line) => line !== '')) process.kill(Number(pid), 'SIGKILL');
+  }
+
   /** Its guests keep running. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     await this.#running?.stop(signal);
@@ -72,8 +79,8 @@ export class FleetWorld {
   }
 
   /** The service's own machine takes no servers. */
-  static async open(): Promise<FleetWorld> {
-    const world = await RealWorld.open();
+  static async open(settings: Environment = {}): Promise<FleetWorld> {
+    const world = await RealWorld.open(settings);
     await world.operator('hosts', 'drain', 'vm-1');
     return new FleetWorld(world);
   }

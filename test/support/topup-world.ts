@@ -120,6 +120,7 @@ export class TopupWorld {
         negativeBalanceDays: 7,
         shutdownDeadlineS: 60,
         throttleMbps: 10,
+        copySnapshots: false,
         mailingsPerMinute: 60,
         webhookAllowLoopback: false,
         quotas: QUOTAS,

@@ -23,6 +23,7 @@ import { countReportsByState } from '../../store/staff/abuse-counts.ts';
 import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { readSwitches } from '../rules/switches.ts';
+import { readCopyCounts } from '../snapshots/copies/read.ts';
 
 /** The values of one metric; null is left out. */
 export type Gauges = Readonly<Record<DatabaseMetric, readonly Gauge[]>>;
@@ -174,9 +175,14 @@ async function readService(service: Deps) {
   const reports = await countReportsByState(db);
   const floods = await countOpenFloods(db);
   const files = await countImageFiles(db);
+  const { bytes: copyBytes, ...copies } = await readCopyCounts(service);
   return {
     skerry_image_files: [gauge(files.n)],
     skerry_image_files_bytes: [gauge(files.bytes)],
+    skerry_snapshot_copies: (['stored', 'waiting', 'late', 'failing'] as const).map((state) =>
+      gauge(copies[state], { state }),
+    ),
+    skerry_snapshot_copies_bytes: [gauge(copyBytes)],
     skerry_abuse_reports: reports.map(({ state, kind, n }) => gauge(n, { state, kind })),
     skerry_floods: floods.map(({ direction, blackholed, n }) =>
       gauge(n, { direction, blackholed: blackholed ? 'yes' : 'no' }),

@@ -31,6 +31,7 @@ import { readSwitches, type SwitchState } from '../rules/switches.ts';
 import { floodFindings } from '../servers/floods/read.ts';
 import { listMachineFindings } from '../servers/machines/findings.ts';
 import { readMovesInBrief } from '../servers/moves/describe.ts';
+import { copyFindings } from '../snapshots/copies/read.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
 import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
@@ -79,6 +80,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...(await lostHostFindings(service)),
     ...(await listMachineFindings(service, FINDINGS_SHOWN)),
     ...(await distributionFindings(service)),
+    ...(await copyFindings(service)),
     ...(await taskAndChainFindings(service)),
     ...(await coinFindings(service)),
     ...(await reversalFindings(service)),

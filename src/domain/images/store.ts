@@ -2,6 +2,7 @@
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobDamagedError, BlobMissingError, BlobStoreError, type EarlierBlobs } from '../../ports/blobs.ts';
 import { findBlobDigest, findUsedBlobs } from '../../store/images/stored.ts';
+import { settleOrphanedCopies } from '../../store/snapshot-copies.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../health/status.ts';
 
@@ -34,7 +35,10 @@ export async function checkFiles({ blobs }: Pick<Service, 'blobs'>): Promise<Fin
   ];
 }
 
-/** Deletes what no image and no upload has, once it is a week old. Returns how many keys that were. */
+/**
+ * Deletes what no image, no upload, and no snapshot has, once it is a week old. Returns how many keys that
+ * were.
+ */
 export async function sweepFiles(
   { db, blobs, log }: Deps,
   now: Date,
@@ -42,6 +46,7 @@ export async function sweepFiles(
 ): Promise<number> {
   const { stored } = blobs;
   if (stored === undefined) return 0;
+  await settleOrphanedCopies(db);
   const before = now.getTime() - LEFTOVER_MIN_AGE_MS;
   let removed = 0;
   const removeUnused = async (keys: readonly string[]) => {

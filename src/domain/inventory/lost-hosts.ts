@@ -10,12 +10,14 @@ import type { LostServers } from '../../spec/states.ts';
 import { setBackendState } from '../../store/inventory/backends.ts';
 import { lockHost } from '../../store/inventory/hosts.ts';
 import {
+  detachCopiedSnapshots,
   fenceHost as fenceRow,
   findHostContents,
   type HostContents,
   type LostData,
   listIntactVolumes,
   listServersOfLostHost,
+  lockSnapshotsOfHost,
   markHostLost,
   markSnapshotsLost,
   markVolumesLost,
@@ -58,6 +60,8 @@ export async function loseHost(service: Service, name: string, servers: LostServ
     await cancelMovesOfLostHost(tx, host.id);
     await returnSwitchedDisks(tx, host.id);
     const volumes = await markVolumesLost(tx, host.id, now);
+    await lockSnapshotsOfHost(tx, host.id);
+    await detachCopiedSnapshots(tx, host.id);
     const snapshots = await markSnapshotsLost(tx, host.id, now);
     const shared = host.backend === null ? [] : await listSharedVolumes(tx, host.backend);
     if (host.backend !== null) await forgetStorage(tx, host.backend);

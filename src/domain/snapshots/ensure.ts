@@ -11,6 +11,7 @@ import type { ActionErrorCode } from '../../spec/action-commands.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { OperationRow } from '../../store/servers/operations.ts';
+import { requestCopies, settleCopy } from '../../store/snapshot-copies.ts';
 import {
   deleteSnapshot,
   findSnapshotWork,
@@ -43,6 +44,8 @@ export async function ensureSnapshot(service: Service, id: string): Promise<Task
   const snapshot = await findSnapshotWork(service.db, id);
   if (await isDiskMoving(service.db, id)) return { againMs: POLL_INTERVAL_MS };
   if (!snapshot) {
+    // First: a host that does not answer must not keep the copy.
+    await settleCopy(service.db, id);
     await withDriverTimeout(service.compute.removeSnapshot(id));
     await service.db.transaction((tx) => endAllOf(tx, id, SUCCESS, service.clock.now()));
     return 'done';
@@ -96,6 +99,7 @@ async function recordEnd(service: Service, { id }: SnapshotRow, seen: SeenSnapsh
     const row = await finishSnapshot(tx, { id, status: to, sizeGb: ready ? seen.sizeGb : 0 });
     if (!row) return;
     const { customer_id: customerId } = row;
+    if (ready && service.settings.copySnapshots) await requestCopies(tx, [id]);
     await endAllOf(tx, id, ready ? SUCCESS : failure(seen.code ?? 'host_failed'), now);
     await recordEvent(tx, { customerId, type, object: snapshotObject(row) }, now);
     await continueBackups(tx, row, now);
@@ -119,6 +123,7 @@ async function recordLoss(service: Service, { id, status }: SnapshotWork): Promi
     const row = await loseSnapshot(tx, id);
     if (!row) return;
     const now = service.clock.now();
+    await settleCopy(tx, id);
     await endAllOf(tx, id, failure('host_failed'), now);
     const { customer_id: customerId } = row;
     const { event: type } = findTransition(SNAPSHOT_TRANSITIONS, status, 'lost');

@@ -56,4 +56,13 @@ export const LOST_HOST_INVARIANTS: readonly Invariant[] = [
       where n.lost_at is not null and n.status <> 'error'
         and not exists (select from tasks t where t.kind = 'snapshot' and t.subject = n.id)`,
   },
+  {
+    name: 'copies have their snapshots',
+    description: 'every copy in the file store is of a snapshot that is ready, or has work to do',
+    source: 'snapshot_copies',
+    violations: `select c.snapshot_id from snapshot_copies c
+      where c.due_at is null
+        and not exists (select from snapshots n where n.id = c.snapshot_id and n.status = 'ready')
+        and not exists (select from tasks t where t.kind = 'snapshot' and t.subject = c.snapshot_id)`,
+  },
 ];

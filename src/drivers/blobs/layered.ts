@@ -12,6 +12,7 @@ import {
   type BlobInfo,
   type BlobStore,
   type BlobWriter,
+  type CopyStore,
   type EarlierBlobs,
   type StoredBlobs,
 } from '../../ports/blobs.ts';
@@ -22,12 +23,14 @@ export class LayeredBlobs implements BlobStore {
   readonly #disk: DiskBlobs;
   readonly #store: S3Blobs;
   readonly stored: StoredBlobs;
+  readonly copies: CopyStore;
   readonly earlier: EarlierBlobs;
 
   constructor(disk: DiskBlobs, store: S3Blobs) {
     this.#disk = disk;
     this.#store = store;
-    this.stored = store;
+    this.stored = store.stored;
+    this.copies = store.copies;
     this.earlier = {
       keys: () => disk.keys(),
       move: (key, sha256) => this.#move(key, sha256),

@@ -4,6 +4,7 @@
  * client is loaded with the first call.
  */
 import type * as S3 from '@aws-sdk/client-s3';
+import type * as Presigner from '@aws-sdk/s3-request-presigner';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { BlobMissingError, BlobStoreError, BlobStoreFullError } from '../../ports/blobs.ts';
 
@@ -35,6 +36,8 @@ const BAD_KEY = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch']);
 const BAD_REGION = new Set(['AuthorizationHeaderMalformed', 'PermanentRedirect']);
 
 export type S3Module = typeof S3;
+type GetSignedUrl = typeof Presigner.getSignedUrl;
+
 export class S3Calls {
   readonly options: S3Options;
   #opened: Promise<{ readonly s3: S3Module; readonly client: S3.S3Client }> | undefined;
@@ -60,6 +63,15 @@ export class S3Calls {
       // The waits of its reader bound a download.
       clearTimeout(timer);
     }
+  }
+
+  /** Returns a signed URL. Signing is local. */
+  async sign(
+    work: (s3: S3Module, client: S3.S3Client, getSignedUrl: GetSignedUrl) => Promise<string>,
+  ): Promise<string> {
+    const { s3, client } = await this.#open();
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    return await work(s3, client, getSignedUrl);
   }
 
   get bucket(): string {

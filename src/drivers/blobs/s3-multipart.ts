@@ -130,12 +130,8 @@ export class MultipartWriter implements BlobWriter {
       this.#uploadId = unfinished.id;
       return unfinished.id;
     }
-    const { UploadId } = await this.#calls.run((s3, client, abortSignal) =>
-      client.send(new s3.CreateMultipartUploadCommand(this.#target), { abortSignal }),
-    );
-    if (UploadId === undefined) throw new BlobStoreError('the file store began no upload');
-    this.#uploadId = UploadId;
-    return UploadId;
+    this.#uploadId = await beginUpload(this.#calls, object);
+    return this.#uploadId;
   }
 
   async #putWhole(): Promise<void> {
@@ -173,6 +169,16 @@ export class MultipartWriter implements BlobWriter {
   get #target(): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.#calls.bucket, Key: this.#options.object };
   }
+}
+
+/** Returns the id of a new upload. */
+export async function beginUpload(calls: S3Calls, object: string): Promise<string> {
+  const target = { Bucket: calls.bucket, Key: object };
+  const { UploadId } = await calls.run((s3, client, abortSignal) =>
+    client.send(new s3.CreateMultipartUploadCommand(target), { abortSignal }),
+  );
+  if (UploadId === undefined) throw new BlobStoreError('the file store began no upload');
+  return UploadId;
 }
 
 /** Another call or a rule of the bucket ended the upload. No bytes that counted are lost. */
@@ -258,7 +264,8 @@ export async function listUploads(
   return found.sort((a, b) => b.begunAt.getTime() - a.begunAt.getTime());
 }
 
-async function listParts(calls: S3Calls, object: string, id: string): Promise<Map<number, SentPart>> {
+/** Lists the parts of an unfinished upload that the store has. */
+export async function listParts(calls: S3Calls, object: string, id: string): Promise<Map<number, SentPart>> {
   const parts = new Map<number, SentPart>();
   let after: string | undefined;
   do {

@@ -14,11 +14,13 @@ import {
   type BlobStore,
   BlobStoreError,
   type BlobWriter,
+  type CopyStore,
   type StoredBlob,
   type StoredBlobs,
 } from '../../ports/blobs.ts';
 import { isBlobKey, requireBlobKey } from './keys.ts';
 import { S3Calls, type S3Options, toBlobError } from './s3-calls.ts';
+import { S3Copies } from './s3-copies.ts';
 import {
   deleteObject,
   findSize,
@@ -41,11 +43,21 @@ interface ListedObject {
   readonly changedAt: Date;
 }
 
-export class S3Blobs implements BlobStore, StoredBlobs {
+export class S3Blobs implements BlobStore {
+  readonly copies: CopyStore;
+  readonly stored: StoredBlobs;
   readonly #calls: S3Calls;
 
   constructor(options: S3Options) {
     this.#calls = new S3Calls(options);
+    this.copies = new S3Copies(this.#calls);
+    this.stored = {
+      list: () => this.list(),
+      remove: async (key) => {
+        await this.remove(key);
+        await this.copies.remove(key);
+      },
+    };
   }
 
   async createWriter(key: string, expectedBytes: number): Promise<BlobWriter> {

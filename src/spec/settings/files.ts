@@ -11,6 +11,9 @@ export const FILE_SETTINGS = {
   SKERRY_S3_HOST_STYLE: bool(
     'put the bucket in front of the host name of the store, instead of into the path',
   ),
+  SKERRY_S3_SNAPSHOTS: bool(
+    'copy each new snapshot and backup to that store; hosts need a way to it, and hold no key',
+  ),
   SKERRY_S3_ACCESS_KEY: secret('id of the key for that bucket; required with SKERRY_S3_URL'),
   SKERRY_S3_SECRET_KEY: secret('secret of that key; required with SKERRY_S3_URL'),
 } as const;

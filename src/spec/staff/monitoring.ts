@@ -59,6 +59,11 @@ export const DATABASE_METRICS = {
   skerry_abuse_reports: { help: 'Reports of abuse that are kept.', labels: ['state', 'kind'] },
   skerry_image_files: { help: 'Files of images that customers uploaded.', labels: [] },
   skerry_image_files_bytes: { help: 'Size of these files.', labels: [] },
+  skerry_snapshot_copies: {
+    help: 'Copies of snapshots in the file store: stored, waiting, late (for a day), failing.',
+    labels: ['state'],
+  },
+  skerry_snapshot_copies_bytes: { help: 'Size of those that are stored.', labels: [] },
   skerry_floods: { help: 'Floods of packets that have not ended.', labels: ['direction', 'blackholed'] },
   skerry_blackholed_servers: { help: 'Servers whose packets are dropped.', labels: [] },
   skerry_switch_on: { help: '1: the switch is on.', labels: ['switch'] },

@@ -1,12 +1,13 @@
 /** The files of customers' images, wherever they are stored. */
 import type { Sql } from '../../kernel/sql.ts';
 
-/** Returns those keys that an image or an upload has. */
+/** Returns those keys that an image, an upload, or a copy of a snapshot has. */
 export async function findUsedBlobs(tx: Sql, keys: readonly string[]): Promise<Set<string>> {
   const rows = await tx.rows<{ key: string }>(
     `select key from unnest($1::uuid[]) as key
       where exists (select from images where id = key and blob_key is not null)
-         or exists (select from image_uploads where id = key)`,
+         or exists (select from image_uploads where id = key)
+         or exists (select from snapshot_copies where snapshot_id = key)`,
     [keys],
   );
   return new Set(rows.map(({ key }) => key));

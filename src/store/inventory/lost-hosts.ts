@@ -2,6 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { LostServers } from '../../spec/states.ts';
+import { detachFromHosts, IS_COPIED } from '../snapshot-copies.ts';
 import { endAssignments } from './address-history.ts';
 
 /** A lost host. */
@@ -93,11 +94,37 @@ const SNAPSHOT_ON_HOST = `((not n.shared or n.status = 'creating')
 const SNAPSHOTS = `snapshots n left join servers s on s.id = n.server_id
   left join placed_resources p on p.kind = 'snapshot' and p.id = n.id::text`;
 
+/** Locks the snapshots on the host, so that no copy of one is confirmed until the transaction ends. */
+export async function lockSnapshotsOfHost(tx: Sql, hostId: string): Promise<void> {
+  await tx.rows(
+    `select id from snapshots where id in (
+       select n.id from hosts h, ${SNAPSHOTS}
+        where h.id = $1 and n.lost_at is null and n.status <> 'error' and ${SNAPSHOT_ON_HOST})
+      order by id for update`,
+    [hostId],
+  );
+}
+
+/** Takes the snapshots of which the store has a copy off the host. The caller holds their locks. */
+export async function detachCopiedSnapshots(tx: Sql, hostId: string): Promise<void> {
+  const rows = await tx.rows<{ id: string }>(
+    `select n.id from hosts h, ${SNAPSHOTS}
+      where h.id = $1 and n.lost_at is null and n.status = 'ready' and ${SNAPSHOT_ON_HOST} and ${IS_COPIED}`,
+    [hostId],
+  );
+  await detachFromHosts(
+    tx,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** Marks the others as lost. */
 export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Promise<LostData[]> {
   return await tx.rows<LostData>(
     `update snapshots set lost_at = $2
       where id in (select n.id from hosts h, ${SNAPSHOTS}
-                    where h.id = $1 and n.lost_at is null and n.status <> 'error' and ${SNAPSHOT_ON_HOST})
+                    where h.id = $1 and n.lost_at is null and n.status <> 'error' and ${SNAPSHOT_ON_HOST}
+                      and not ${IS_COPIED})
      returning id, customer_id, name`,
     [hostId, now],
   );
@@ -198,7 +225,8 @@ const CONTENTS = `h.name, h.lost_at, h.lost_servers, h.fenced_at,
     where s.host_id = h.id and s.held_at is null and o.step = 'place' and o.last_fault is not null)
     as waiting_servers,
   (select count(*) from volumes v where v.deleted_at is null and ${VOLUME_ON_HOST}) as volumes,
-  (select count(*) from ${SNAPSHOTS} where n.status <> 'error' and ${SNAPSHOT_ON_HOST}) as snapshots,
+  (select count(*) from ${SNAPSHOTS}
+    where n.status <> 'error' and ${SNAPSHOT_ON_HOST} and not ${IS_COPIED}) as snapshots,
   (select count(*) from volumes v join placed_resources p on p.kind = 'volume' and p.id = v.id::text
     where v.shared and p.backend = h.backend) as shared_volumes,
   (select count(*) from ipv4_addresses where held_by = h.id)

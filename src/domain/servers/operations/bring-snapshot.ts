@@ -3,6 +3,7 @@ import { bringSnapshot } from '../../../store/servers/disk-moves.ts';
 import { enqueueMove } from '../../../store/servers/moves.ts';
 import type { OperationRow, OperationStep } from '../../../store/servers/operations.ts';
 import type { Service } from '../../context.ts';
+import { hasFetchedCopy } from '../../snapshots/copies/fetch.ts';
 import { IMAGE_WAIT_MS } from './driver-call.ts';
 import { advance } from './step.ts';
 
@@ -16,6 +17,7 @@ export async function hasArrived(
   snapshotId: string,
   failingStep: OperationStep,
 ): Promise<boolean> {
+  if (!(await hasFetchedCopy(service, operation, snapshotId, failingStep))) return false;
   // The driver restores on any of its hosts.
   if (service.compute.hosts === null) return true;
   const now = service.clock.now();

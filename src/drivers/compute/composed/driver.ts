@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../../../kernel/logger.ts';
 import type { Backend, BackendDirectory } from '../../../ports/backends.ts';
 import type { ComputeDriver } from '../../../ports/compute.ts';
+import { composeCopies } from './copies.ts';
 import { composeQuestions, type FleetQuestions } from './facts.ts';
 import { passFile, sendFile } from './files.ts';
 import { Gather } from './gather.ts';
@@ -49,6 +50,7 @@ export function composeCompute({
     hosts: local.hosts,
     images: local.images,
     moves: composeMoves({ local, directory, registry }),
+    ...(local.copies && { copies: composeCopies({ local, directory, registry, route }) }),
     seizeVolume: (id, host) => route.seizeVolume(id, host),
     seizeDisk: (id, host) => route.seizeDisk(id, host),
     revive: (spec) => route.revive(spec),

@@ -22,6 +22,7 @@ import {
   changedResources,
   HelloBody,
   isCallMethod,
+  isCopyMethod,
   isMoveMethod,
   METHOD_VERSIONS,
   withoutPath,
@@ -150,6 +151,11 @@ export class CallServer {
 
   async #carryOut(method: CallMethod, args: unknown[]): Promise<unknown> {
     type Method = (...args: unknown[]) => Promise<unknown>;
+    if (isCopyMethod(method)) {
+      const { copies } = this.#driver;
+      if (!copies) throw new ComputeError('refused', 'this host cannot copy snapshots');
+      return await (copies[method] as Method).apply(copies, args);
+    }
     if (!isMoveMethod(method)) {
       const call = this.#driver[method] as Method | null | undefined;
       if (call === undefined) return null;

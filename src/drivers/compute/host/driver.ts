@@ -18,14 +18,6 @@ import {
   type Traffic,
 } from '../../../ports/compute.ts';
 import type { HostFacts } from '../../../ports/host-facts.ts';
-import {
-  type DiskMove,
-  isDiskMove,
-  type MachineMoves,
-  type Move,
-  type MoveEndpoint,
-  type MoveProgress,
-} from '../../../ports/moves.ts';
 import type { PacketSample } from '../../../ports/network.ts';
 import type { BackendDriver } from '../composed/link.ts';
 import { type ConnectionOptions, HostConnection } from './connection.ts';
@@ -38,10 +30,11 @@ import {
   withoutPath,
 } from './methods.ts';
 import { readLines } from './read-stream.ts';
+import { type Caller, remoteCopies, remoteMoves } from './remote-moves.ts';
 import { noValidAnswer, openStream, readAnswer } from './requests.ts';
 import { letFetch, offerFile, putFile } from './send-file.ts';
+import { requireSharedDisks, requireSnapshotOrders, requireVersion } from './versions.ts';
 import {
-  DISK_MOVES_VERSION,
   decodeValue,
   encodeValue,
   FLOODS_VERSION,
@@ -49,9 +42,6 @@ import {
   MINUTES_VERSION,
   parseJson,
   RESIZE_VERSION,
-  SHARED_DISKS_VERSION,
-  SNAPSHOT_ORDERS_VERSION,
-  UNKNOWN_CALL,
 } from './wire.ts';
 
 export interface HostDriverOptions extends ConnectionOptions {
@@ -75,6 +65,7 @@ export function openHostDriver(
     hosts: null,
     images: null,
     moves: remoteMoves(call, connection),
+    copies: remoteCopies(call, connection),
     ensure: async (spec) => {
       await requireSharedDisks(connection, spec);
       await requireSnapshotOrders(connection, spec);
@@ -126,31 +117,6 @@ export function openHostDriver(
   };
 }
 
-/** An earlier host would run the server from an empty disk of its own. */
-async function requireSharedDisks(
-  connection: HostConnection,
-  { sharedDisk = false }: { readonly sharedDisk?: boolean },
-): Promise<void> {
-  if (!sharedDisk || (await connection.version()) >= SHARED_DISKS_VERSION) return;
-  const host = connection.name;
-  throw new ComputeError('host', `host ${host} knows no shared disks: update Skerry on ${host}`);
-}
-
-/** An earlier host would install the image instead. */
-async function requireSnapshotOrders(
-  connection: HostConnection,
-  { snapshotId }: { readonly snapshotId?: string },
-): Promise<void> {
-  if (snapshotId === undefined || (await connection.version()) >= SNAPSHOT_ORDERS_VERSION) return;
-  const host = connection.name;
-  throw new ComputeError(
-    'host',
-    `host ${host} cannot create servers from snapshots: update Skerry on ${host}`,
-  );
-}
-
-type Caller = (method: CallMethod, ...args: unknown[]) => Promise<unknown>;
-
 async function resizeMachine(
   call: Caller,
   connection: HostConnection,
@@ -191,40 +157,6 @@ async function setTraffic(
 ): Promise<void> {
   await call('traffic', id, traffic);
   if (traffic.blackholed?.length) await requireVersion(connection, FLOODS_VERSION, 'blackhole addresses');
-}
-
-/** Repeating the call to an older host would not help. */
-async function requireVersion(connection: HostConnection, version: number, what: string): Promise<void> {
-  if ((await connection.version()) >= version) return;
-  const { name: host } = connection;
-  throw new ComputeError('refused', `host ${host} cannot ${what}: update Skerry on ${host}`);
-}
-
-/** An older host has nothing to do with moves, and repeating a call would not help. */
-function remoteMoves(call: Caller, connection: HostConnection): MachineMoves {
-  const { name: host } = connection;
-  const ask: Caller = async (method, ...args) =>
-    await call(method, ...args).catch((error: unknown) => {
-      if (!(error instanceof ComputeError) || error.message !== UNKNOWN_CALL) throw error;
-      throw new ComputeError(
-        'refused',
-        `host ${host} cannot take part in this move: update Skerry on ${host}`,
-      );
-    });
-  // An older host received no volume or snapshot, and sent none, so nothing is left of it there.
-  const mayHave = async (move: Move | DiskMove) =>
-    !isDiskMove(move) || (await connection.version()) >= DISK_MOVES_VERSION;
-  return {
-    receive: async (move, machine) => {
-      await requireSharedDisks(connection, machine.spec);
-      return (await ask('receive', move, machine)) as MoveEndpoint;
-    },
-    receiveDisk: async (...args) => (await ask('receiveDisk', ...args)) as MoveEndpoint,
-    send: async (...args) => (await ask('send', ...args)) as MoveProgress,
-    takeOver: async (...args) => void (await ask('takeOver', ...args)),
-    keep: async (move) => void ((await mayHave(move)) && (await ask('keep', move))),
-    forget: async (move, side) => void ((await mayHave(move)) && (await ask('forget', move, side))),
-  };
 }
 
 async function callHost(

@@ -2,8 +2,10 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ComputeDriver, IsoDrive, MachineSpec } from '../../../ports/compute.ts';
+import type { SnapshotCopies } from '../../../ports/copies.ts';
 import type { MachineMoves } from '../../../ports/moves.ts';
 import {
+  COPIES_VERSION,
   DISK_MOVES_VERSION,
   FLOODS_VERSION,
   ISO_DRIVE_VERSION,
@@ -24,8 +26,9 @@ type Uncalled =
   | 'files'
   | 'sendFile'
   | 'passFile'
-  | 'moves';
-export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves;
+  | 'moves'
+  | 'copies';
+export type CallMethod = Exclude<keyof ComputeDriver, Uncalled> | keyof MachineMoves | keyof SnapshotCopies;
 
 interface MethodRow {
   /** The arguments that name resources which the call changes; empty for questions. */
@@ -91,6 +94,17 @@ const MoveProgress = Type.Object({
   copiedBytes: Rate,
   totalBytes: Rate,
   message: Type.Union([Text, Type.Null()]),
+});
+const CopyProgress = Type.Object({
+  state: Type.Enum(['working', 'done', 'failed']),
+  bytes: Rate,
+  message: Type.Union([Text, Type.Null()]),
+});
+const PreparedCopy = Type.Object({
+  sizeBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  partBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  partMd5s: Type.Array(Type.String({ pattern: '^[0-9a-f]{32}$' }), { minItems: 1, maxItems: 10_000 }),
 });
 const MOVE_KEY_BYTES = 32;
 const MoveArgument = Compile(Type.Object({ id: Id, machineId: Id, from: Id, to: Id, key: Type.Unknown() }));
@@ -165,6 +179,10 @@ export const METHOD_VERSIONS: Readonly<Partial<Record<CallMethod, number>>> = {
   resize: RESIZE_VERSION,
   setIso: ISO_DRIVE_VERSION,
   samplePackets: FLOODS_VERSION,
+  prepareCopy: COPIES_VERSION,
+  sendCopy: COPIES_VERSION,
+  forgetCopy: COPIES_VERSION,
+  fetchCopy: COPIES_VERSION,
 };
 
 export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
@@ -200,6 +218,10 @@ export const METHODS: Readonly<Record<CallMethod, MethodRow>> = {
   takeOver: change([0]),
   keep: change([0]),
   forget: change([0]),
+  prepareCopy: change([0], Type.Union([PreparedCopy, Type.Null()])),
+  sendCopy: change([0], CopyProgress),
+  forgetCopy: change([0]),
+  fetchCopy: change([0], CopyProgress),
 };
 
 const MOVE_METHODS: readonly CallMethod[] = [
@@ -208,6 +230,14 @@ const MOVE_METHODS: readonly CallMethod[] = [
 
 export function isMoveMethod(method: CallMethod): method is keyof MachineMoves {
   return MOVE_METHODS.includes(method);
+}
+
+const COPY_METHODS: readonly CallMethod[] = [
+  ...(['prepareCopy', 'sendCopy', 'forgetCopy', 'fetchCopy'] as const),
+];
+
+export function isCopyMethod(method: CallMethod): method is keyof SnapshotCopies {
+  return COPY_METHODS.includes(method);
 }
 
 export function isCallMethod(name: string): name is CallMethod {

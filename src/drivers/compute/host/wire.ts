@@ -22,7 +22,7 @@
 import { SECOND_MS } from '../../../kernel/time.ts';
 import type { ComputeFault } from '../../../ports/compute.ts';
 
-export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3, 4, 5, 6, 7];
+export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
 /** The version that lets hosts send files to each other. */
 export const PEER_FILES_VERSION = 3;
 /** The version that moves volumes and snapshots, and that knows disks on shared storage. */
@@ -38,6 +38,9 @@ export const RESIZE_VERSION = 5;
 export const ISO_DRIVE_VERSION = 6;
 /** The version that counts packets and blackholes addresses. */
 export const FLOODS_VERSION = 7;
+
+/** The version that sends snapshots to a store of files. */
+export const COPIES_VERSION = 8;
 
 /** The version that brought an action, unless it was the first. */
 export const ACTION_VERSIONS: Readonly<Record<string, number>> = {

@@ -4,9 +4,11 @@
  * any process can manage them.
  */
 import type { BaseImages, ComputeDriver } from '../../../ports/compute.ts';
+import type { SnapshotCopies } from '../../../ports/copies.ts';
 import type { HostFiles } from '../../../ports/host-files.ts';
 import { isDiskMove, type MachineMoves } from '../../../ports/moves.ts';
 import type { PeerTransfers } from '../host/peer-listener.ts';
+import { QemuCopies } from './copies/copies.ts';
 import { examineHost } from './examine/host.ts';
 import { readFacts } from './facts.ts';
 import type { QemuOptions } from './host.ts';
@@ -46,6 +48,7 @@ export interface QemuCompute extends ComputeDriver {
   readonly images: BaseImages;
   readonly files: HostFiles;
   readonly moves: MachineMoves;
+  readonly copies: SnapshotCopies;
   /** The moves to this host, for the listener that takes their streams. */
   readonly transfers: PeerTransfers;
 }
@@ -56,6 +59,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
   const images = new QemuImages(host);
   const files = new ReceivedFiles(host, images);
   const disks = new DiskSender(host);
+  const copies = new QemuCopies(host);
   const packets = new PacketMeter(host);
   return {
     name: 'qemu',
@@ -77,6 +81,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
         return side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move);
       },
     },
+    copies,
     transfers: moveTransfers(host),
     seizeVolume: options.ceph ? (volumeId) => seizeVolume(host, volumeId) : null,
     seizeDisk: options.ceph ? (machineId) => seizeSharedDisk(host, machineId) : null,
@@ -99,7 +104,11 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     grow: (volumeId, sizeGb) => growVolume(host, volumeId, sizeGb),
     removeVolume: (volumeId) => removeVolume(host, volumeId),
     snapshot: (machineId, snapshotId) => takeSnapshot(host, machineId, snapshotId),
-    removeSnapshot: (snapshotId) => removeSnapshot(host, snapshotId),
+    removeSnapshot: async (snapshotId) => {
+      await removeSnapshot(host, snapshotId);
+      // Afterward no other copy of it can begin.
+      await copies.remove(snapshotId);
+    },
     filter: (id, filter) => setFilter(host, id, filter),
     traffic: (id, traffic) => setTraffic(host, id, traffic),
     list: () => listRecords(host.layout),

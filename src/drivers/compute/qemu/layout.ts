@@ -14,6 +14,8 @@
  *   snapshots/<id>.qcow2    snapshots/<id>.json
  *   moves/<id>.json         moves to this host, with their keys
  *   moves/<id>.qcow2        a volume or snapshot that arrived; `part` before
+ *   copies/<id>.qcow2       a copy of a snapshot for the store of files, or from there; `part` before
+ *   copies/<id>.json        its record
  *   server-blocks.json      the private blocks that servers have their addresses from
  *   locks/<name>             reserve
  */
@@ -106,6 +108,13 @@ export class Layout {
    */
   movedDisk(moveId: string, ending: 'part' | 'qcow2' | 'flat'): string {
     return join(this.moves(), `${requireId(moveId)}.${ending}`);
+  }
+  copies(): string {
+    return join(this.dir, 'copies');
+  }
+  /** `part`: not complete. */
+  copy(snapshotId: string, ending: 'part' | 'qcow2' | 'json'): string {
+    return join(this.copies(), `${requireId(snapshotId)}.${ending}`);
   }
   serverBlocks(): string {
     return join(this.dir, 'server-blocks.json');

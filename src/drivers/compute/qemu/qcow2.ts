@@ -91,6 +91,23 @@ export async function flattenDisk(
   await run(program, words, { timeoutMs: FLATTEN_MAX_MS });
 }
 
+/**
+ * Returns the command that writes the content of the overlay of `image` into a compressed disk without one.
+ * It yields to everything else on this host.
+ */
+export async function compressCommand(
+  host: QemuHost,
+  { path, image, to }: { readonly path: string; readonly image: string | null; readonly to: string },
+): Promise<string[]> {
+  const { uid } = await stat(path);
+  await writeFile(to, '', { mode: 0o600 });
+  await chown(to, uid, uid);
+  const args = ['convert', '-c', '-f', 'qcow2', '-O', 'qcow2', '-o', 'compression_type=zstd', path, to];
+  const images: OpenedFile[] = image === null ? [] : [[image, 'ro']];
+  const files: OpenedFile[] = [[path, 'ro'], ...images, [to, 'rw']];
+  return ['nice', '-n', '19', 'ionice', '-c', '3', ...(await isolatedQemuImg(host, { uid, files }, args))];
+}
+
 /** Makes the disk an overlay of the same image at another path. Both must be equal. */
 export async function rebaseDisk(host: QemuHost, path: string, image: string): Promise<void> {
   const { uid } = await stat(path);

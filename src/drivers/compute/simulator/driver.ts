@@ -26,6 +26,7 @@ import {
 import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { Filter, PacketSample } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';
+import { SimulatedCopies } from './copies.ts';
 import { readSimulatedFacts } from './facts.ts';
 import { samplePackets, setBlackholed } from './floods.ts';
 import {
@@ -73,6 +74,7 @@ export class SimulatedCompute implements ComputeDriver {
   readonly hosts = null;
   readonly images = null;
   readonly moves: SimulatedMoves;
+  readonly copies: SimulatedCopies;
   readonly seizeVolume = null;
   readonly #db: Database;
   readonly #clock: Clock;
@@ -86,6 +88,7 @@ export class SimulatedCompute implements ComputeDriver {
     this.#faults = options.faults;
     this.#installS = options.installS;
     this.moves = new SimulatedMoves({ ...options, copyS: Math.min(COPY_S, options.installS) });
+    this.copies = new SimulatedCopies(options);
   }
 
   async ensure(spec: MachineSpec): Promise<void> {

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Sql } from '../../../kernel/sql.ts';
 import { ComputeError, type MachineSpec, type SnapshotState } from '../../../ports/compute.ts';
 import { requireNotSending } from './disk-moves.ts';
-import { type InstalledSystem, isInstallDone, lockMachine } from './machine.ts';
+import { hostUnreachable, type InstalledSystem, isInstallDone, lockMachine } from './machine.ts';
+import { isHostDown } from './move-progress.ts';
 
 export interface SnapshotTimes {
   readonly size_gb: number;
@@ -69,11 +70,11 @@ export async function readRestoreContent(
   spec: MachineSpec,
   now: Date,
 ): Promise<InstalledSystem> {
-  const snapshot = await tx.row<SnapshotTimes & { disk_gb: number; installed: InstalledSystem }>(
-    'select disk_gb, installed, size_gb, ready_at, failed from sim.snapshots where id = $1',
-    [id],
-  );
+  const snapshot = await tx.row<
+    SnapshotTimes & { disk_gb: number; installed: InstalledSystem; host: string | null }
+  >('select disk_gb, installed, size_gb, ready_at, failed, host from sim.snapshots where id = $1', [id]);
   if (!snapshot) throw new ComputeError('refused', 'snapshot not found');
+  if (snapshot.host !== null && (await isHostDown(tx, snapshot.host))) throw hostUnreachable(snapshot.host);
   if (snapshotStateAt(snapshot, now).state !== 'ready')
     throw new ComputeError('refused', 'the snapshot is not ready');
   if (snapshot.disk_gb > spec.diskGb)

@@ -29,7 +29,16 @@ function calls(
 ): Record<
   Exclude<
     keyof ComputeDriver,
-    'name' | 'capabilities' | 'hosts' | 'images' | 'files' | 'sendFile' | 'passFile' | 'moves' | 'seizeVolume'
+    | 'name'
+    | 'capabilities'
+    | 'hosts'
+    | 'images'
+    | 'files'
+    | 'sendFile'
+    | 'passFile'
+    | 'moves'
+    | 'copies'
+    | 'seizeVolume'
   >,
   () => Promise<unknown>
 > {
@@ -98,12 +107,31 @@ describe('the simulated storage', () => {
     const spec = await running();
     const before = await contents();
     const verbs = calls(world.driver, spec);
-    const names = (INJECTABLE_FAULTS.compute ?? []).filter((name) => !name.startsWith('moves.'));
+    const names = (INJECTABLE_FAULTS.compute ?? []).filter((name) => !/^(?:moves|copies)\./.test(name));
     assert.deepEqual(Object.keys(verbs).sort(), [...names].sort());
     for (const [operation, call] of Object.entries(verbs)) {
       if (operation === 'snapshot') continue;
       await world.faults.set({ driver: 'compute', operation, times: 1 });
       await failsAs(['ensure', 'resize', 'setIso'].includes(operation) ? 'host' : 'transient', call());
+      assert.deepEqual(await contents(), before, operation);
+    }
+  });
+
+  it('every call of a copy fails if a fault is armed, and changes nothing', async () => {
+    const { id, host } = await running();
+    const { copies } = world.driver;
+    const before = await contents();
+    const snapshot = { host, machineId: id, generation: 1, diskGb: 1, sizeGb: 1 };
+    const copy = { sizeBytes: 1, sha256: '', url: 'http://127.0.0.1:9/' };
+    const calls: Record<keyof typeof copies & string, () => Promise<unknown>> = {
+      prepareCopy: () => copies.prepareCopy(id),
+      sendCopy: () => copies.sendCopy(id, []),
+      forgetCopy: () => copies.forgetCopy(id),
+      fetchCopy: () => copies.fetchCopy(id, snapshot, copy),
+    };
+    for (const [operation, call] of Object.entries(calls)) {
+      await world.faults.set({ driver: 'compute', operation: `copies.${operation}`, times: 1 });
+      await failsAs('transient', call());
       assert.deepEqual(await contents(), before, operation);
     }
   });

@@ -4,6 +4,7 @@
  * for unfinished snapshots and copies. Snapshots use only what remains, so they never halt a guest.
  */
 import { statfs } from 'node:fs/promises';
+import { outstandingOfStoreCopies } from '../copies/copy-record.ts';
 import { readAllRecords } from '../files.ts';
 import type { QemuHost } from '../host.ts';
 import { outstandingOfIncomingDisks } from '../move/disk/incoming-disk.ts';
@@ -53,6 +54,7 @@ export async function withReservedSpace<T>(
       ...(await outstandingOfVolumes(host)),
       ...(await outstandingOfMoves(host)),
       ...(await outstandingOfIncomingDisks(host)),
+      ...(await outstandingOfStoreCopies(host)),
     ];
     await requireSpace(
       request.folder,

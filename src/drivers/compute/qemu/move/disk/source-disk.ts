@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { ComputeError } from '../../../../../ports/compute.ts';
 import type { DiskMove } from '../../../../../ports/moves.ts';
+import { deleteCopy } from '../../copies/copy-record.ts';
 import { exists } from '../../files.ts';
 import type { QemuHost } from '../../host.ts';
 import type { Moving } from '../../record.ts';
@@ -72,6 +73,7 @@ export async function removeSent(host: QemuHost, move: DiskMove): Promise<void> 
     if (!record) return;
     if (record.moving?.moveId !== move.id || record.moving.phase !== 'sent')
       throw new ComputeError('refused', `this ${move.disk.kind} is not a copy that was moved away`);
+    if (move.disk.kind === 'snapshot') await deleteCopy(host, move.disk.id);
     await rm(sourcePath(host, move), { force: true });
     // The record last: a file without one would become the content of the next volume with this id.
     const { kind, id } = move.disk;

@@ -1,0 +1,246 @@
+/** Copies of snapshots in the store of files: a queue of work, in real time on the database's clock. */
+import type { Sql } from '../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../ports/backends.ts';
+import type { SnapshotStatus } from '../spec/states.ts';
+
+export interface LeasedCopy {
+  readonly snapshot_id: string;
+  readonly attempts: number;
+  readonly lease_id: string;
+  /** The store has all of it. */
+  readonly stored: boolean;
+}
+
+const LEASED = 'snapshot_id = $snapshot_id and lease_id = $lease_id';
+
+/** Requests copies of these snapshots, unless they were requested. Shared ones have none. */
+export async function requestCopies(tx: Sql, snapshotIds: readonly string[]): Promise<void> {
+  await tx.run(
+    `insert into snapshot_copies (snapshot_id)
+     select id from snapshots where id = any ($1::uuid[]) and status = 'ready' and not shared order by id
+     on conflict do nothing`,
+    [snapshotIds],
+  );
+}
+
+/** Requests copies of all snapshots that have none, and returns how many those are. */
+export async function requestAllCopies(tx: Sql): Promise<number> {
+  return await tx.run(
+    `insert into snapshot_copies (snapshot_id)
+     select id from snapshots where status = 'ready' and not shared order by id
+     on conflict do nothing`,
+  );
+}
+
+/** Makes the row due: its snapshot was deleted, or lost. */
+export async function settleCopy(tx: Sql, snapshotId: string): Promise<void> {
+  await tx.run('update snapshot_copies set due_at = clock_timestamp() where snapshot_id = $1', [snapshotId]);
+}
+
+/** Does the same for all that the previous version may have left. */
+export async function settleOrphanedCopies(tx: Sql): Promise<void> {
+  await tx.run(
+    `update snapshot_copies c set due_at = clock_timestamp()
+      where due_at is null and not exists (select from snapshots n where n.id = c.snapshot_id)`,
+  );
+}
+
+/** Leases the next due row. A host with a leased one waits, and what needs no host does not. */
+export async function claimCopy(
+  tx: Sql,
+  claim: { readonly leaseId: string; readonly leaseS: number },
+): Promise<LeasedCopy | undefined> {
+  return await tx.row<LeasedCopy>(
+    `with busy as materialized (
+       select m.host_id from snapshot_copies o join snapshots m on m.id = o.snapshot_id
+        where o.lease_id is not null and o.leased_until > clock_timestamp() and o.stored_at is null),
+     due as (
+       select c.snapshot_id from snapshot_copies c left join snapshots n on n.id = c.snapshot_id
+        where c.due_at <= clock_timestamp()
+          and (c.leased_until is null or c.leased_until < clock_timestamp())
+          and (n.id is null or c.stored_at is not null
+               or not exists (select from busy where busy.host_id is not distinct from n.host_id))
+        order by c.due_at limit 1 for update of c skip locked)
+     update snapshot_copies c
+        set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)
+       from due where c.snapshot_id = due.snapshot_id
+     returning c.snapshot_id, c.attempts, c.lease_id, c.stored_at is not null as stored`,
+    claim,
+  );
+}
+
+/** Extends the lease. Returns false when it was lost. */
+export async function holdCopy(tx: Sql, copy: LeasedCopy, leaseS: number): Promise<boolean> {
+  const changed = await tx.run(
+    `update snapshot_copies set leased_until = clock_timestamp() + make_interval(secs => $leaseS)
+      where ${LEASED}`,
+    { ...copy, leaseS },
+  );
+  return changed === 1;
+}
+
+export async function recordCopyProgress(
+  tx: Sql,
+  copy: LeasedCopy,
+  progress: { readonly sizeBytes: number; readonly sentBytes: number },
+): Promise<void> {
+  await tx.run(
+    `update snapshot_copies set size_bytes = $sizeBytes, sent_bytes = $sentBytes where ${LEASED}`,
+    { ...copy, ...progress },
+  );
+}
+
+/** The store has the copy. The caller holds the snapshot's lock. Returns false when the lease was lost. */
+export async function recordStoredCopy(
+  tx: Sql,
+  copy: LeasedCopy,
+  file: { readonly sizeBytes: number; readonly sha256: string },
+): Promise<boolean> {
+  const changed = await tx.run(
+    `update snapshot_copies
+        set size_bytes = $sizeBytes, sha256 = $sha256, sent_bytes = $sizeBytes, attempts = 0,
+            last_fault = null, stored_at = coalesce(stored_at, clock_timestamp())
+      where ${LEASED}`,
+    { ...copy, ...file },
+  );
+  return changed === 1;
+}
+
+/**
+ * Ends the lease. `inS`: until the next run; null: there is nothing left to do, unless the snapshot is gone.
+ */
+export async function releaseCopy(tx: Sql, copy: LeasedCopy, inS: number | null): Promise<void> {
+  await tx.run(
+    `update snapshot_copies c
+        set lease_id = null, leased_until = null,
+            attempts = case when $inS::float8 is null then 0 else attempts end,
+            last_fault = case when $inS::float8 is null then null else last_fault end,
+            due_at = case when $inS::float8 is null
+                           and exists (select from snapshots n where n.id = c.snapshot_id
+                                         and n.status = 'ready' and n.lost_at is null) then null
+                     else clock_timestamp() + make_interval(secs => coalesce($inS, 0)) end
+      where ${LEASED}`,
+    { ...copy, inS },
+  );
+}
+
+export async function failCopy(
+  tx: Sql,
+  copy: LeasedCopy,
+  failure: { readonly message: string; readonly inS: number },
+): Promise<void> {
+  await tx.run(
+    `update snapshot_copies
+        set attempts = attempts + 1, last_fault = $message, lease_id = null, leased_until = null,
+            due_at = clock_timestamp() + make_interval(secs => $inS)
+      where ${LEASED}`,
+    { ...copy, ...failure },
+  );
+}
+
+/** Deletes the row of a snapshot that is gone, once its object is. */
+export async function deleteCopy(tx: Sql, copy: LeasedCopy): Promise<void> {
+  await tx.run(`delete from snapshot_copies where ${LEASED}`, { ...copy });
+}
+
+export interface CopiedSnapshot {
+  readonly disk_gb: number;
+  readonly status: SnapshotStatus;
+  readonly lost_at: Date | null;
+}
+
+/** Returns the snapshot to copy; undefined once it is deleted. With `lock`, it stays as it is. */
+export async function findCopiedSnapshot(
+  tx: Sql,
+  id: string,
+  { lock = false } = {},
+): Promise<CopiedSnapshot | undefined> {
+  return await tx.row<CopiedSnapshot>(
+    `select disk_gb, status, lost_at from snapshots where id = $1${lock ? ' for update' : ''}`,
+    [id],
+  );
+}
+
+/** A copy that a host has to fetch, because no host has the snapshot. */
+export interface CopyToFetch {
+  readonly host_id: string;
+  readonly host: string;
+  readonly machineId: string;
+  readonly generation: number;
+  readonly diskGb: number;
+  readonly sizeGb: number;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** For the host of the server; undefined if a host has the snapshot, or the store does not. */
+export async function findCopyToFetch(
+  tx: Sql,
+  snapshotId: string,
+  serverId: string,
+): Promise<CopyToFetch | undefined> {
+  const row = await tx.row<Omit<CopyToFetch, 'sizeBytes'> & { readonly sizeBytes: bigint }>(
+    `select h.id as host_id, h.name as host, n.server_id as "machineId", n.generation,
+            n.disk_gb as "diskGb", n.size_gb::float8 as "sizeGb", c.size_bytes as "sizeBytes", c.sha256
+       from snapshots n join snapshot_copies c on c.snapshot_id = n.id
+       join servers s on s.id = $2 join hosts h on h.id = s.host_id
+      where n.id = $1 and n.status = 'ready' and not n.shared and n.host_id is null
+        and c.stored_at is not null`,
+    [snapshotId, serverId],
+  );
+  return row && { ...row, sizeBytes: Number(row.sizeBytes) };
+}
+
+/** The host has fetched it. */
+export async function placeFetchedSnapshot(tx: Sql, snapshotId: string, hostId: string): Promise<void> {
+  await tx.run(
+    `update snapshots set host_id = $2
+      where id = $1 and host_id is null
+        and exists (select from hosts where id = $2 and lost_at is null)`,
+    [snapshotId, hostId],
+  );
+}
+
+/** Whether the store has a copy of snapshot `n`. */
+export const IS_COPIED =
+  'exists (select from snapshot_copies c where c.snapshot_id = n.id and c.stored_at is not null)';
+
+/** These snapshots are no longer on a host, and the store has them. */
+export async function detachFromHosts(tx: Sql, snapshotIds: readonly string[]): Promise<void> {
+  await tx.run('update snapshots set host_id = null where id = any ($1::uuid[])', [snapshotIds]);
+  await tx.run(
+    `delete from placed_resources
+      where kind = 'snapshot' and backend <> '${LOCAL_BACKEND}' and id = any ($1::text[])`,
+    [snapshotIds],
+  );
+}
+
+export interface CopyCounts {
+  readonly stored: bigint;
+  readonly bytes: bigint;
+  /** Not stored yet, or to be deleted. */
+  readonly waiting: bigint;
+  /** Of those, requested long ago. */
+  readonly late: bigint;
+  /** Of those, whose last attempt failed. */
+  readonly failing: bigint;
+  /** One of the reasons. */
+  readonly fault: string | null;
+}
+
+/** A read of each row, and one or two for each snapshot. */
+export async function countCopies(tx: Sql, lateS: number): Promise<CopyCounts> {
+  const row = await tx.row<CopyCounts>(
+    `select count(*) filter (where stored_at is not null) as stored,
+            coalesce(sum(size_bytes) filter (where stored_at is not null), 0)::int8 as bytes,
+            count(*) filter (where due_at is not null) as waiting,
+            count(*) filter (where due_at is not null
+                               and greatest(requested_at, stored_at)
+                                   < clock_timestamp() - make_interval(secs => $1)) as late,
+            count(*) filter (where due_at is not null and attempts > 0) as failing,
+            max(last_fault) filter (where due_at is not null) as fault
+       from snapshot_copies`,
+    [lateS],
+  );
+  return row ?? { stored: 0n, bytes: 0n, waiting: 0n, late: 0n, failing: 0n, fault: null };
+}
