@@ -14,10 +14,12 @@ const WAIT_MS = SECOND_MS;
 /** Of one host at once. */
 const TRANSFERS_MAX = 4;
 
+type Failure = Pick<ComputeError, 'fault' | 'message'>;
+
 interface Transfer {
   readonly abort: AbortController;
   /** Null, or why it failed. */
-  readonly done: Promise<string | null>;
+  readonly done: Promise<Failure | null>;
   bytes: number;
   hasEnded: boolean;
 }
@@ -37,10 +39,12 @@ export class CopyTransfers {
   async run(id: string, work: TransferWork): Promise<CopyProgress> {
     const transfer = this.#running.get(id) ?? this.#start(id, work);
     if (transfer === null || !(await settlesWithin(transfer.done, WAIT_MS)))
-      return { state: 'working', bytes: transfer?.bytes ?? 0, message: null };
+      return { state: 'working', bytes: transfer?.bytes ?? 0, fault: null, message: null };
     if (this.#running.get(id) === transfer) this.#running.delete(id);
-    const message = await transfer.done;
-    return { state: message === null ? 'done' : 'failed', bytes: transfer.bytes, message };
+    const { bytes } = transfer;
+    const failure = await transfer.done;
+    if (failure === null) return { state: 'done', bytes, fault: null, message: null };
+    return { state: 'failed', bytes, ...failure };
   }
 
   /** Stops the work, and waits until it has ended. */
@@ -74,9 +78,9 @@ export class CopyTransfers {
     return transfer;
   }
 
-  #describe(error: unknown): string {
-    if (error instanceof ComputeError) return error.message;
+  #describe(error: unknown): Failure {
+    if (error instanceof ComputeError) return { fault: error.fault, message: error.message };
     if (this.#log) logFault(this.#log, 'warn', 'a copy of a snapshot failed', { err: error });
-    return 'the host failed';
+    return { fault: 'host', message: 'the host failed' };
   }
 }

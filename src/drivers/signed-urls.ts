@@ -17,6 +17,8 @@ const IDLE_MS = 30 * SECOND_MS;
 /** Stores take at most 10,000 parts of one object, and at least 5 MiB for each but the last. */
 const PARTS_MAX = 9_000;
 const MIB = 1024 ** 2;
+/** Answers of a store that has no such bytes. Waiting does not help. */
+const MISSING: readonly number[] = [404, 416];
 
 export function partBytesFor(sizeBytes: number, leastMib: number): number {
   return Math.max(leastMib, Math.ceil(sizeBytes / PARTS_MAX / MIB)) * MIB;
@@ -82,7 +84,7 @@ export async function* readSigned(
   try {
     const begins = response.headers['content-range']?.startsWith(`bytes ${offset}-`) ?? false;
     if (response.statusCode !== (offset === 0 ? 200 : 206) || (offset > 0 && !begins))
-      throw refusedBy(response);
+      throw refusedBy(response, MISSING.includes(response.statusCode ?? 0) ? 'host' : 'transient');
     yield* response as AsyncIterable<Buffer>;
   } catch (error) {
     throw error instanceof ComputeError ? error : brokeOff();
@@ -120,6 +122,6 @@ function brokeOff(): ComputeError {
   return new ComputeError('transient', 'the file store does not answer this host, or broke off');
 }
 
-function refusedBy({ statusCode }: IncomingMessage): ComputeError {
-  return new ComputeError('transient', `the file store answered this host with HTTP ${statusCode}`);
+function refusedBy({ statusCode }: IncomingMessage, fault: 'transient' | 'host' = 'transient'): ComputeError {
+  return new ComputeError(fault, `the file store answered this host with HTTP ${statusCode}`);
 }

@@ -23,9 +23,9 @@ export function addSnapshots(program: Command, { resources, terminal }: Operator
     .description('Count the copies in the file store, and those that wait')
     .action(async () => {
       const { service } = await resources.service();
-      const { stored, bytes, waiting, late, failing, fault } = await readCopyCounts(service);
-      const heading = ['stored', 'mb', 'waiting', 'late', 'failing', 'a fault'];
-      const counts = [stored, bytes / MB, waiting, late, failing].map(String);
+      const { stored, bytes, waiting, late, failing, deleting, fault } = await readCopyCounts(service);
+      const heading = ['stored', 'mb', 'waiting', 'late', 'failing', 'deleting', 'a fault'];
+      const counts = [stored, bytes / MB, waiting, late, failing, deleting].map(String);
       terminal.table(heading, [[...counts, fault ?? '']]);
     });
 }

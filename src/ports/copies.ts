@@ -10,6 +10,8 @@
  * side. None of them changes a snapshot that exists.
  */
 
+import type { ComputeFault } from './compute.ts';
+
 /** The file that is sent: always the same bytes until `forgetCopy`. */
 export interface PreparedCopy {
   readonly sizeBytes: number;
@@ -48,7 +50,10 @@ export interface FetchedSnapshot {
 /** `failed`: this attempt has ended, and the next call begins another one. `message` has no addresses. */
 export interface CopyProgress {
   readonly state: 'working' | 'done' | 'failed';
+  /** Of this attempt. */
   readonly bytes: number;
+  /** Why it failed. `transient`: the store does not answer, or not as it should. */
+  readonly fault: ComputeFault | null;
   readonly message: string | null;
 }
 

@@ -9,6 +9,8 @@ export interface LeasedCopy {
   readonly lease_id: string;
   /** The store has all of it. */
   readonly stored: boolean;
+  /** The host may have a file for it. */
+  readonly prepared: boolean;
 }
 
 const LEASED = 'snapshot_id = $snapshot_id and lease_id = $lease_id';
@@ -45,26 +47,35 @@ export async function settleOrphanedCopies(tx: Sql): Promise<void> {
   );
 }
 
-/** Leases the next due row. A host with a leased one waits, and what needs no host does not. */
+/**
+ * Leases the next due row. A host that has a file for another one waits, and what needs no host does not. The
+ * transaction must end soon: claims wait for each other, so that no two take the same host.
+ */
 export async function claimCopy(
   tx: Sql,
   claim: { readonly leaseId: string; readonly leaseS: number },
 ): Promise<LeasedCopy | undefined> {
+  await tx.run(`select pg_advisory_xact_lock(hashtextextended('snapshot_copies', 0))`);
   return await tx.row<LeasedCopy>(
     `with busy as materialized (
-       select m.host_id from snapshot_copies o join snapshots m on m.id = o.snapshot_id
+       select m.id, m.host_id from snapshot_copies o join snapshots m on m.id = o.snapshot_id
+        where o.stored_at is null and o.prepared_at is not null
+       union
+       select m.id, m.host_id from snapshot_copies o join snapshots m on m.id = o.snapshot_id
         where o.lease_id is not null and o.leased_until > clock_timestamp() and o.stored_at is null),
      due as (
        select c.snapshot_id from snapshot_copies c left join snapshots n on n.id = c.snapshot_id
         where c.due_at <= clock_timestamp()
           and (c.leased_until is null or c.leased_until < clock_timestamp())
           and (n.id is null or c.stored_at is not null
-               or not exists (select from busy where busy.host_id is not distinct from n.host_id))
+               or not exists (select from busy
+                               where busy.id <> n.id and busy.host_id is not distinct from n.host_id))
         order by c.due_at limit 1 for update of c skip locked)
      update snapshot_copies c
         set lease_id = $leaseId, leased_until = clock_timestamp() + make_interval(secs => $leaseS)
        from due where c.snapshot_id = due.snapshot_id
-     returning c.snapshot_id, c.attempts, c.lease_id, c.stored_at is not null as stored`,
+     returning c.snapshot_id, c.attempts, c.lease_id, c.stored_at is not null as stored,
+               c.prepared_at is not null as prepared`,
     claim,
   );
 }
@@ -75,6 +86,17 @@ export async function holdCopy(tx: Sql, copy: LeasedCopy, leaseS: number): Promi
     `update snapshot_copies set leased_until = clock_timestamp() + make_interval(secs => $leaseS)
       where ${LEASED}`,
     { ...copy, leaseS },
+  );
+  return changed === 1;
+}
+
+/** The host may have a file from now on, or has none. Returns false when the lease was lost. */
+export async function recordPrepared(tx: Sql, copy: LeasedCopy, isPrepared: boolean): Promise<boolean> {
+  const changed = await tx.run(
+    `update snapshot_copies
+        set prepared_at = case when $isPrepared then coalesce(prepared_at, clock_timestamp()) end
+      where ${LEASED}`,
+    { ...copy, isPrepared },
   );
   return changed === 1;
 }
@@ -99,7 +121,7 @@ export async function recordStoredCopy(
   const changed = await tx.run(
     `update snapshot_copies
         set size_bytes = $sizeBytes, sha256 = $sha256, sent_bytes = $sizeBytes, attempts = 0,
-            last_fault = null, stored_at = coalesce(stored_at, clock_timestamp())
+            last_fault = null, prepared_at = null, stored_at = coalesce(stored_at, clock_timestamp())
       where ${LEASED}`,
     { ...copy, ...file },
   );
@@ -144,6 +166,8 @@ export async function deleteCopy(tx: Sql, copy: LeasedCopy): Promise<void> {
 }
 
 export interface CopiedSnapshot {
+  /** Null: no host has it. */
+  readonly host_id: string | null;
   readonly disk_gb: number;
   readonly status: SnapshotStatus;
   readonly lost_at: Date | null;
@@ -156,48 +180,8 @@ export async function findCopiedSnapshot(
   { lock = false } = {},
 ): Promise<CopiedSnapshot | undefined> {
   return await tx.row<CopiedSnapshot>(
-    `select disk_gb, status, lost_at from snapshots where id = $1${lock ? ' for update' : ''}`,
+    `select host_id, disk_gb, status, lost_at from snapshots where id = $1${lock ? ' for update' : ''}`,
     [id],
-  );
-}
-
-/** A copy that a host has to fetch, because no host has the snapshot. */
-export interface CopyToFetch {
-  readonly host_id: string;
-  readonly host: string;
-  readonly machineId: string;
-  readonly generation: number;
-  readonly diskGb: number;
-  readonly sizeGb: number;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-}
-
-/** For the host of the server; undefined if a host has the snapshot, or the store does not. */
-export async function findCopyToFetch(
-  tx: Sql,
-  snapshotId: string,
-  serverId: string,
-): Promise<CopyToFetch | undefined> {
-  const row = await tx.row<Omit<CopyToFetch, 'sizeBytes'> & { readonly sizeBytes: bigint }>(
-    `select h.id as host_id, h.name as host, n.server_id as "machineId", n.generation,
-            n.disk_gb as "diskGb", n.size_gb::float8 as "sizeGb", c.size_bytes as "sizeBytes", c.sha256
-       from snapshots n join snapshot_copies c on c.snapshot_id = n.id
-       join servers s on s.id = $2 join hosts h on h.id = s.host_id
-      where n.id = $1 and n.status = 'ready' and not n.shared and n.host_id is null
-        and c.stored_at is not null`,
-    [snapshotId, serverId],
-  );
-  return row && { ...row, sizeBytes: Number(row.sizeBytes) };
-}
-
-/** The host has fetched it. */
-export async function placeFetchedSnapshot(tx: Sql, snapshotId: string, hostId: string): Promise<void> {
-  await tx.run(
-    `update snapshots set host_id = $2
-      where id = $1 and host_id is null
-        and exists (select from hosts where id = $2 and lost_at is null)`,
-    [snapshotId, hostId],
   );
 }
 
@@ -218,12 +202,14 @@ export async function detachFromHosts(tx: Sql, snapshotIds: readonly string[]): 
 export interface CopyCounts {
   readonly stored: bigint;
   readonly bytes: bigint;
-  /** Not stored yet, or to be deleted. */
+  /** Of ready snapshots, and not stored yet. */
   readonly waiting: bigint;
   /** Of those, requested long ago. */
   readonly late: bigint;
-  /** Of those, whose last attempt failed. */
+  /** With work left, whose last attempt failed. */
   readonly failing: bigint;
+  /** Of snapshots that are deleted or lost. */
+  readonly deleting: bigint;
   /** One of the reasons. */
   readonly fault: string | null;
 }
@@ -233,14 +219,51 @@ export async function countCopies(tx: Sql, lateS: number): Promise<CopyCounts> {
   const row = await tx.row<CopyCounts>(
     `select count(*) filter (where stored_at is not null) as stored,
             coalesce(sum(size_bytes) filter (where stored_at is not null), 0)::int8 as bytes,
-            count(*) filter (where due_at is not null) as waiting,
-            count(*) filter (where due_at is not null
-                               and greatest(requested_at, stored_at)
-                                   < clock_timestamp() - make_interval(secs => $1)) as late,
+            count(*) filter (where stored_at is null and n.id is not null) as waiting,
+            count(*) filter (where stored_at is null and n.id is not null
+                               and requested_at < clock_timestamp() - make_interval(secs => $1)) as late,
             count(*) filter (where due_at is not null and attempts > 0) as failing,
+            count(*) filter (where n.id is null) as deleting,
             max(last_fault) filter (where due_at is not null) as fault
-       from snapshot_copies`,
+       from snapshot_copies c
+       left join snapshots n on n.id = c.snapshot_id and n.status = 'ready' and n.lost_at is null`,
     [lateS],
   );
-  return row ?? { stored: 0n, bytes: 0n, waiting: 0n, late: 0n, failing: 0n, fault: null };
+  const none = { stored: 0n, bytes: 0n, waiting: 0n, late: 0n, failing: 0n, deleting: 0n, fault: null };
+  return row ?? none;
+}
+
+/** Lists, in the order of their ids, snapshots that the store had before `since`. */
+export async function listStoredCopies(
+  tx: Sql,
+  page: { readonly since: Date; readonly afterId: string | null; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(
+    `select snapshot_id as id from snapshot_copies
+      where stored_at < $since and ($afterId::uuid is null or snapshot_id > $afterId::uuid)
+      order by snapshot_id limit $limit`,
+    page,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The store lacks these. Requests those again that a host has, and returns them. */
+export async function requestMissingCopies(tx: Sql, ids: readonly string[]): Promise<string[]> {
+  // As in the loss of a host, which relies on the copies.
+  await tx.rows('select id from snapshots where id = any ($1::uuid[]) order by id for update', [ids]);
+  const rows = await tx.rows<{ id: string }>(
+    `update snapshot_copies c
+        set stored_at = null, sent_bytes = 0, due_at = clock_timestamp(), requested_at = clock_timestamp()
+       from snapshots n
+      where c.snapshot_id = any ($1::uuid[]) and n.id = c.snapshot_id and n.host_id is not null
+        and n.status = 'ready' and n.lost_at is null
+     returning c.snapshot_id as id`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function readStoreClock(tx: Sql): Promise<Date> {
+  const row = await tx.row<{ now: Date }>('select clock_timestamp() as now');
+  return row?.now ?? new Date(0);
 }

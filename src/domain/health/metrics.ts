@@ -179,7 +179,7 @@ async function readService(service: Deps) {
   return {
     skerry_image_files: [gauge(files.n)],
     skerry_image_files_bytes: [gauge(files.bytes)],
-    skerry_snapshot_copies: (['stored', 'waiting', 'late', 'failing'] as const).map((state) =>
+    skerry_snapshot_copies: (['stored', 'waiting', 'late', 'failing', 'deleting'] as const).map((state) =>
       gauge(copies[state], { state }),
     ),
     skerry_snapshot_copies_bytes: [gauge(copyBytes)],

@@ -5,6 +5,7 @@ import { findBlobDigest, findUsedBlobs } from '../../store/images/stored.ts';
 import { settleOrphanedCopies } from '../../store/snapshot-copies.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../health/status.ts';
+import { beginComparison, replaceMissing } from '../snapshots/copies/missing.ts';
 
 /**
  * Longer than any upload takes, and than the time until someone notices that a restored database lacks its
@@ -47,6 +48,7 @@ export async function sweepFiles(
   const { stored } = blobs;
   if (stored === undefined) return 0;
   await settleOrphanedCopies(db);
+  const since = await beginComparison({ db });
   const before = now.getTime() - LEFTOVER_MIN_AGE_MS;
   let removed = 0;
   const removeUnused = async (keys: readonly string[]) => {
@@ -65,6 +67,7 @@ export async function sweepFiles(
     if (changedAt.getTime() < before) old.add(key);
     else recent.add(key);
   }
+  await replaceMissing({ db, log }, (key) => old.has(key) || recent.has(key), since);
   const keys = [...old].filter((key) => !recent.has(key));
   for (let from = 0; from < keys.length; from += LOOKUP_SIZE)
     await removeUnused(keys.slice(from, from + LOOKUP_SIZE));

@@ -61,14 +61,15 @@ export async function loseHost(service: Service, name: string, servers: LostServ
     await returnSwitchedDisks(tx, host.id);
     const volumes = await markVolumesLost(tx, host.id, now);
     await lockSnapshotsOfHost(tx, host.id);
-    await detachCopiedSnapshots(tx, host.id);
-    const snapshots = await markSnapshotsLost(tx, host.id, now);
+    // Without a store, no host could fetch them.
+    const kept = service.blobs.copies === undefined ? [] : await detachCopiedSnapshots(tx, host.id);
+    const snapshots = await markSnapshotsLost(tx, host.id, { now, kept });
     const shared = host.backend === null ? [] : await listSharedVolumes(tx, host.backend);
     if (host.backend !== null) await forgetStorage(tx, host.backend);
-    const kept = [...shared, ...(await listIntactVolumes(tx, host.id))];
+    const intact = [...shared, ...(await listIntactVolumes(tx, host.id))];
     const subjects = await listServersOfLostHost(tx, host.id);
     await enqueueTasks(tx, { kind: 'lost_server', subjects, now });
-    await enqueueTasks(tx, { kind: 'volume', subjects: [...volumes.map(({ id }) => id), ...kept], now });
+    await enqueueTasks(tx, { kind: 'volume', subjects: [...volumes.map(({ id }) => id), ...intact], now });
     await enqueueTasks(tx, { kind: 'snapshot', subjects: snapshots.map(({ id }) => id), now });
     await mailLostStorage(tx, service, { hostId: host.id, volumes, snapshots, now });
     await recordAudit(tx, { actor: systemActor(now), action: 'host.lose', resource: name }, now);

@@ -60,7 +60,7 @@ export const DATABASE_METRICS = {
   skerry_image_files: { help: 'Files of images that customers uploaded.', labels: [] },
   skerry_image_files_bytes: { help: 'Size of these files.', labels: [] },
   skerry_snapshot_copies: {
-    help: 'Copies of snapshots in the file store: stored, waiting, late (for a day), failing.',
+    help: 'Copies of snapshots in the file store: stored, waiting, late (for a day), failing, deleting.',
     labels: ['state'],
   },
   skerry_snapshot_copies_bytes: { help: 'Size of those that are stored.', labels: [] },

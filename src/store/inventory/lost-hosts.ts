@@ -105,28 +105,34 @@ export async function lockSnapshotsOfHost(tx: Sql, hostId: string): Promise<void
   );
 }
 
-/** Takes the snapshots of which the store has a copy off the host. The caller holds their locks. */
-export async function detachCopiedSnapshots(tx: Sql, hostId: string): Promise<void> {
+/**
+ * Takes the snapshots of which the store has a copy off the host, and returns their ids. The caller holds
+ * their locks.
+ */
+export async function detachCopiedSnapshots(tx: Sql, hostId: string): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>(
     `select n.id from hosts h, ${SNAPSHOTS}
       where h.id = $1 and n.lost_at is null and n.status = 'ready' and ${SNAPSHOT_ON_HOST} and ${IS_COPIED}`,
     [hostId],
   );
-  await detachFromHosts(
-    tx,
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  await detachFromHosts(tx, ids);
+  return ids;
 }
 
 /** Marks the others as lost. */
-export async function markSnapshotsLost(tx: Sql, hostId: string, now: Date): Promise<LostData[]> {
+export async function markSnapshotsLost(
+  tx: Sql,
+  hostId: string,
+  { now, kept }: { readonly now: Date; readonly kept: readonly string[] },
+): Promise<LostData[]> {
   return await tx.rows<LostData>(
     `update snapshots set lost_at = $2
       where id in (select n.id from hosts h, ${SNAPSHOTS}
                     where h.id = $1 and n.lost_at is null and n.status <> 'error' and ${SNAPSHOT_ON_HOST}
-                      and not ${IS_COPIED})
+                      and n.id <> all ($3::uuid[]))
      returning id, customer_id, name`,
-    [hostId, now],
+    [hostId, now, kept],
   );
 }
 

@@ -43,7 +43,7 @@ class Copies {
   async startDue(): Promise<void> {
     while (this.#running.size < PER_PROCESS && !this.#abort.signal.aborted) {
       const claim = { leaseId: newLeaseId(), leaseS: LEASE_S };
-      const copy = await claimCopy(this.#service.db, claim);
+      const copy = await this.#service.db.transaction((tx) => claimCopy(tx, claim));
       if (copy === undefined) return;
       const run = this.#run(copy).finally(() => this.#running.delete(run));
       this.#running.add(run);

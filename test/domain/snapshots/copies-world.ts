@@ -19,6 +19,8 @@ export interface CopyRow {
   readonly attempts: number;
   readonly last_fault: string | null;
   readonly size_bytes: bigint | null;
+  readonly fetching: boolean;
+  readonly prepared: boolean;
 }
 
 export class CopiesWorld {
@@ -62,12 +64,17 @@ export class CopiesWorld {
 
   /** Orders a server in a region with several hosts, or creates it from a snapshot, and waits for it. */
   async server(image?: string): Promise<{ readonly shown: string; readonly host: string }> {
+    const shown = await this.order(image ?? this.#image);
+    await this.eventually(async () => (await this.statusOf(shown)) === 'running');
+    return { shown, host: (await this.hostOf(shown)) ?? assert.fail('no machine') };
+  }
+
+  async order(image: string): Promise<string> {
     const { status, text, body } = await this.api.post('/servers', {
-      ...{ name: 'web', plan: 's1', region: 'par', ssh_keys: [this.#key], image: image ?? this.#image },
+      ...{ name: 'web', plan: 's1', region: 'par', ssh_keys: [this.#key], image },
     });
     assert.equal(status, 201, text);
-    await this.eventually(async () => (await this.statusOf(body.id)) === 'running');
-    return { shown: body.id, host: (await this.hostOf(body.id)) ?? assert.fail('no machine') };
+    return body.id;
   }
 
   async statusOf(server: string): Promise<string> {
@@ -93,7 +100,8 @@ export class CopiesWorld {
 
   async copy(shown: string): Promise<CopyRow | undefined> {
     return await this.service.db.row<CopyRow>(
-      `select stored_at is not null as stored, due_at is null as settled, attempts, last_fault, size_bytes
+      `select stored_at is not null as stored, due_at is null as settled, attempts, last_fault, size_bytes,
+              fetched_by is not null as fetching, prepared_at is not null as prepared
          from snapshot_copies where snapshot_id = $1`,
       [snapshotId(shown)],
     );

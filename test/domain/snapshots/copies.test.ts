@@ -35,6 +35,7 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     const snapshot = await world.snapshot(shown);
     await world.eventually(async () => ((await world.copy(snapshot))?.attempts ?? 0) > 0);
     assert.equal((await world.copy(snapshot))?.stored, false);
+    assert.equal((await world.copy(snapshot))?.prepared, false, 'its host has a file meanwhile');
     await arm('copies.sendCopy', 1);
     await world.store.resume();
     await world.retryNow();
@@ -107,7 +108,7 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     assert.match((await world.operator('snapshots', 'copy')).out, /^0 snapshots queued/);
     const finding = async () => (await copyFindings(world.service))[0];
     assert.equal((await finding())?.level, 'ok');
-    assert.match((await world.operator('snapshots', 'copies')).out, /^1 +\d+ +0 +0 +0$/m);
+    assert.match((await world.operator('snapshots', 'copies')).out, /^1 +\d+ +0 +0 +0 +0$/m);
     await world.service.db.run(
       `update snapshot_copies
           set stored_at = null, attempts = 1, last_fault = 'no answer',
@@ -124,6 +125,19 @@ describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
     assert.equal(late?.value, 1);
     await world.retryNow();
     await world.copied(snapshot);
+    await remove(snapshot);
+  });
+
+  it('a copy that the store lost is made again', async () => {
+    const { shown } = await world.server();
+    const snapshot = await world.snapshot(shown);
+    await world.copied(snapshot);
+    await world.service.blobs.copies?.remove(snapshotId(snapshot));
+    assert.deepEqual(await world.stored(snapshot), []);
+    assert.equal(await sweepFiles(world.service, new Date()), 0);
+    assert.equal((await world.copy(snapshot))?.settled, false);
+    await world.copied(snapshot);
+    assert.equal((await world.stored(snapshot)).length, 1);
     await remove(snapshot);
   });
 

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { formatId } from '../../../kernel/ids.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
-import { BlobMissingError, type CopyStore, type CopyUpload } from '../../../ports/blobs.ts';
+import { BlobMissingError, type CopyFile, type CopyStore, type CopyUpload } from '../../../ports/blobs.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { CopyPart, PreparedCopy, SnapshotCopies } from '../../../ports/copies.ts';
 import { isDiskMoving } from '../../../store/servers/disk-moves.ts';
@@ -15,13 +15,19 @@ import {
   findCopiedSnapshot,
   type LeasedCopy,
   recordCopyProgress,
+  recordPrepared,
   recordStoredCopy,
 } from '../../../store/snapshot-copies.ts';
+import { findFetch, forgetFetch } from '../../../store/snapshot-fetches.ts';
 import type { Service } from '../../context.ts';
 import { withDriverTimeout } from '../../servers/operations/driver-call.ts';
 
 const POLL_MS = SECOND_MS;
 const MOVING_WAIT_S = 10;
+const FETCH_CHECK_S = 60;
+const NO_STORE_WAIT_S = 3_600;
+/** A question about any file: the store answers it only while it is there. */
+const NO_FILE: CopyFile = { sizeBytes: 0, partMd5s: [] };
 /** Parts that a host may send before it needs new URLs. */
 const PARTS_AT_ONCE = 8;
 /** A copy of a full disk is larger than the disk by its tables. */
@@ -48,16 +54,17 @@ export async function continueCopy(
 ): Promise<number | null> {
   const snapshot = await findCopiedSnapshot(service.db, copy.snapshot_id);
   if (snapshot === undefined || isUseless(snapshot)) return await deleteObject(service, copy);
+  if (copy.stored && snapshot.host_id === null) return await endIdleFetch(service, copy);
   const { copies } = service.compute;
   const store = service.blobs.copies;
+  if (copies && store === undefined && copy.prepared) await forgetFile({ service, copy, copies });
   if (store === undefined || !copies)
     throw new ComputeError('refused', 'SKERRY_S3_URL is not set, or hosts cannot copy snapshots');
   const work = { service, copy, store, copies, signal };
   try {
     if (!copy.stored) {
       if (await isDiskMoving(service.db, copy.snapshot_id)) return MOVING_WAIT_S;
-      const prepared = await waitForFile(work);
-      requireSensible(prepared, snapshot);
+      const prepared = await prepare(work, snapshot);
       await sendMissingParts(work, prepared);
       await confirm(work, prepared);
     }
@@ -73,11 +80,48 @@ function isUseless({ status, lost_at: lostAt }: CopiedSnapshot): boolean {
   return status !== 'ready' || lostAt !== null;
 }
 
-/** Without a store, its operator has taken over what it has. */
-async function deleteObject({ db, blobs }: Service, copy: LeasedCopy): Promise<null> {
-  await blobs.copies?.remove(copy.snapshot_id);
+/** Without a store, another process may have one, or this one again. */
+async function deleteObject({ db, blobs }: Service, copy: LeasedCopy): Promise<number | null> {
+  if (blobs.copies === undefined) return NO_STORE_WAIT_S;
+  await blobs.copies.remove(copy.snapshot_id);
   await deleteCopy(db, copy);
   return null;
+}
+
+/** Removes what a fetch left on a host, once no operation needs it. The lease keeps others from beginning one. */
+async function endIdleFetch({ db, compute }: Service, copy: LeasedCopy): Promise<number | null> {
+  const { snapshot_id: id } = copy;
+  const found = await db.transaction((tx) => findFetch(tx, id));
+  if (found === 'needed') return FETCH_CHECK_S;
+  if (found === 'none') return null;
+  await withDriverTimeout(compute.removeSnapshot(id));
+  await forgetFetch(db, copy);
+  return null;
+}
+
+/** Lets the host write the file, but not while the store is away. What fails for itself leaves none. */
+async function prepare(work: Work, snapshot: CopiedSnapshot): Promise<PreparedCopy> {
+  const { service, copy, store } = work;
+  await store.has(copy.snapshot_id, NO_FILE);
+  if (!(await recordPrepared(service.db, copy, true))) throw new Interrupted();
+  try {
+    const file = await waitForFile(work);
+    requireSensible(file, snapshot);
+    return file;
+  } catch (error) {
+    // The host may copy others meanwhile.
+    if (error instanceof ComputeError && error.fault !== 'transient') await forgetFile(work);
+    throw error;
+  }
+}
+
+async function forgetFile({
+  service,
+  copy,
+  copies,
+}: Pick<Work, 'service' | 'copy' | 'copies'>): Promise<void> {
+  await withDriverTimeout(copies.forgetCopy(copy.snapshot_id));
+  await recordPrepared(service.db, copy, false);
 }
 
 async function waitForFile(work: Work): Promise<PreparedCopy> {

@@ -14,8 +14,8 @@ export async function readCopyCounts({ db }: Pick<Service, 'db'>): Promise<CopyC
 
 /** Copies that are late or fail. */
 export async function copyFindings(service: Pick<Service, 'db'>): Promise<HostFinding[]> {
-  const { stored, bytes, waiting, late, failing, fault } = await readCopyCounts(service);
-  if (stored === 0n && waiting === 0n) return [];
+  const { stored, bytes, waiting, late, failing, deleting, fault } = await readCopyCounts(service);
+  if (stored === 0n && waiting === 0n && deleting === 0n) return [];
   const subject = 'copies';
   const message = `${stored} snapshots are in the file store (${bytes / MB} MB), ${waiting} copies wait`;
   if (failing === 0n && late === 0n) return [{ level: 'ok', subject, message }];

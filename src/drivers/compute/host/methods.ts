@@ -98,6 +98,7 @@ const MoveProgress = Type.Object({
 const CopyProgress = Type.Object({
   state: Type.Enum(['working', 'done', 'failed']),
   bytes: Rate,
+  fault: Type.Union([Type.Enum(['transient', 'host', 'refused', 'waiting']), Type.Null()]),
   message: Type.Union([Text, Type.Null()]),
 });
 const PreparedCopy = Type.Object({

@@ -76,7 +76,8 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
       send: (move, to) => (isDiskMove(move) ? disks.send(move, to) : sendMachine(host, move, to)),
       takeOver: (move) => (isDiskMove(move) ? takeOverDisk(host, move) : takeOverMachine(host, move)),
       keep: (move) => (isDiskMove(move) ? disks.keep(move) : keepMachine(host, move)),
-      forget: (move, side) => {
+      forget: async (move, side) => {
+        if (isDiskMove(move) && side === 'from') await copies.end(move.disk.id);
         if (isDiskMove(move)) return side === 'from' ? disks.forget(move) : forgetIncomingDisk(host, move);
         return side === 'from' ? forgetSent(host, move) : forgetIncoming(host, move);
       },
@@ -105,6 +106,8 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     removeVolume: (volumeId) => removeVolume(host, volumeId),
     snapshot: (machineId, snapshotId) => takeSnapshot(host, machineId, snapshotId),
     removeSnapshot: async (snapshotId) => {
+      // First: a fetch that ends in between would leave the snapshot.
+      await copies.end(snapshotId);
       await removeSnapshot(host, snapshotId);
       // Afterward no other copy of it can begin.
       await copies.remove(snapshotId);

@@ -80,7 +80,7 @@ export class SimulatedCopies implements SnapshotCopies {
       id,
       snapshot.host,
     ]);
-    if (there) return { state: 'done', bytes: copy.sizeBytes, message: null };
+    if (there) return { state: 'done', bytes: copy.sizeBytes, fault: null, message: null };
     return await this.#transfers.run(id, async (signal, onBytes) => {
       const pieces: Uint8Array[] = [];
       for await (const piece of readSigned(copy.url, 0, signal)) {
@@ -89,7 +89,7 @@ export class SimulatedCopies implements SnapshotCopies {
       }
       const file = Buffer.concat(pieces);
       if (createHash('sha256').update(file).digest('hex') !== copy.sha256)
-        throw new ComputeError('transient', 'the copy has another SHA-256 than when it was sent');
+        throw new ComputeError('host', 'the copy has another SHA-256 than when it was sent');
       await this.#store(id, snapshot.host, parse(file));
     });
   }

@@ -19,7 +19,7 @@ const FILE: PreparedCopy = {
   partMd5s: ['a', 'b'].map((c) => c.repeat(32)),
 };
 const FETCHED = { host: 'away', machineId: 'srv_1', generation: 2, diskGb: 10, sizeGb: 0.5 };
-const WORKING = { state: 'working', bytes: 3, message: null } as const;
+const WORKING = { state: 'working', bytes: 3, fault: null, message: null } as const;
 
 describe('copies of snapshots through a host over TLS', () => {
   let simulated: SimulatedWorld;

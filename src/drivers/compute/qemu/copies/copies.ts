@@ -1,6 +1,6 @@
 /** Copies of this host's snapshots for the store of files, and from there. */
 import { createReadStream } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { SECOND_MS } from '../../../../kernel/time.ts';
 import { TimeoutError, withTimeout } from '../../../../kernel/timeout.ts';
 import { ComputeError } from '../../../../ports/compute.ts';
@@ -33,11 +33,16 @@ to=$1
 shift
 "$@" && sync -- "$to.part" && mv -- "$to.part" "$to"`;
 
+interface Digest {
+  readonly prepared: Promise<PreparedCopy>;
+  readonly abort: AbortController;
+}
+
 export class QemuCopies implements SnapshotCopies {
   readonly #host: QemuHost;
   readonly #transfers: CopyTransfers;
   /** Of files that this process reads, by the ids of their snapshots. */
-  readonly #digests = new Map<string, Promise<PreparedCopy>>();
+  readonly #digests = new Map<string, Digest>();
 
   constructor(host: QemuHost) {
     this.#host = host;
@@ -53,17 +58,19 @@ export class QemuCopies implements SnapshotCopies {
     const digest = this.#digests.get(id) ?? this.#read(id);
     this.#digests.set(id, digest);
     try {
-      const prepared = await withTimeout(digest, DIGEST_WAIT_MS);
-      this.#digests.delete(id);
+      const prepared = await withTimeout(digest.prepared, DIGEST_WAIT_MS);
       await withSnapshotLock(this.#host, id, async () => {
         const record = await readCopy(layout, id);
-        if (record === undefined) throw new ComputeError('transient', 'the copy was deleted meanwhile');
+        // Otherwise it may be that of another file.
+        if (record === undefined || this.#digests.get(id) !== digest)
+          throw new ComputeError('transient', 'the copy was deleted meanwhile');
         await writeCopy(layout, { ...record, prepared });
       });
+      this.#endDigest(id, digest);
       return prepared;
     } catch (error) {
       if (error instanceof TimeoutError) return null;
-      this.#digests.delete(id);
+      this.#endDigest(id, digest);
       throw error;
     }
   }
@@ -85,7 +92,7 @@ export class QemuCopies implements SnapshotCopies {
   }
 
   async forgetCopy(id: string): Promise<void> {
-    await this.#transfers.end(id);
+    await this.end(id);
     await withSnapshotLock(this.#host, id, async () => {
       // A copy that is fetched has no snapshot yet.
       if (await readSnapshot(this.#host.layout, id)) await deleteCopy(this.#host, id);
@@ -94,18 +101,39 @@ export class QemuCopies implements SnapshotCopies {
 
   async fetchCopy(id: string, snapshot: FetchedSnapshot, copy: StoredCopy): Promise<CopyProgress> {
     const existing = await readSnapshot(this.#host.layout, id);
-    if (existing?.state === 'ready') return { state: 'done', bytes: copy.sizeBytes, message: null };
+    if (existing?.state === 'ready') {
+      // A kill may have come before its end.
+      if (await readCopy(this.#host.layout, id))
+        await withSnapshotLock(this.#host, id, () => deleteCopy(this.#host, id));
+      return { state: 'done', bytes: copy.sizeBytes, fault: null, message: null };
+    }
     if (existing) throw new ComputeError('refused', 'the host has another snapshot with this id');
     return await this.#transfers.run(id, (signal, onBytes) =>
       fetchSnapshot(this.#host, { id, snapshot, copy, signal, onBytes }),
     );
   }
 
+  /** Ends what this process does with the copy, and leaves its files. */
+  async end(id: string): Promise<void> {
+    this.#endDigest(id, this.#digests.get(id));
+    await this.#transfers.end(id);
+  }
+
   /** For a snapshot that is deleted, or has left. */
   async remove(id: string): Promise<void> {
-    await this.#transfers.end(id);
-    if ((await readCopy(this.#host.layout, id)) === undefined) return;
-    await withSnapshotLock(this.#host, id, () => deleteCopy(this.#host, id));
+    const { layout } = this.#host;
+    await this.end(id);
+    if ((await readCopy(layout, id)) === undefined) return;
+    await withSnapshotLock(this.#host, id, async () => {
+      // A kill may have come between the file and its record.
+      if (!(await readSnapshot(layout, id))) await rm(layout.snapshot(id, 'qcow2'), { force: true });
+      await deleteCopy(this.#host, id);
+    });
+  }
+
+  #endDigest(id: string, digest: Digest | undefined): void {
+    digest?.abort.abort();
+    if (this.#digests.get(id) === digest) this.#digests.delete(id);
   }
 
   /** Starts to write the file. Returns whether it is complete. */
@@ -135,10 +163,13 @@ export class QemuCopies implements SnapshotCopies {
     const sizes = [path, ...(image === null ? [] : [image])].map(async (each) => (await stat(each)).size);
     // An incompressible disk becomes no larger than this.
     const maxBytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-    await withReservedSpace(host, { folder: layout.copies(), bytes: maxBytes }, async () => {
+    await withReservedSpace(host, { folder: layout.copies(), bytes: maxBytes, copyId: id }, async () => {
       await stopCopy(work.to);
       await writeCopy(layout, { id, maxBytes, prepared: null });
-      await workInBackground(host, work, 0);
+      await workInBackground(host, work, 0).catch(async (error: unknown) => {
+        await deleteCopy(host, id);
+        throw error;
+      });
     });
   }
 
@@ -149,10 +180,19 @@ export class QemuCopies implements SnapshotCopies {
     return [PREPARE_SCRIPT, to, ...command];
   }
 
-  async #read(id: string): Promise<PreparedCopy> {
+  #read(id: string): Digest {
+    const abort = new AbortController();
     const path = this.#host.layout.copy(id, 'qcow2');
-    const partBytes = partBytesFor((await stat(path)).size, PART_MIB);
-    const content = createReadStream(path, { highWaterMark: READ_BYTES });
-    return { ...(await digestParts(content as AsyncIterable<Buffer>, partBytes)), partBytes };
+    const read = async (): Promise<PreparedCopy> => {
+      const partBytes = partBytesFor((await stat(path)).size, PART_MIB);
+      const content = createReadStream(path, { highWaterMark: READ_BYTES, signal: abort.signal });
+      return { ...(await digestParts(content as AsyncIterable<Buffer>, partBytes)), partBytes };
+    };
+    const prepared = read().catch((error: unknown) => {
+      throw abort.signal.aborted ? new ComputeError('transient', 'the copy was deleted meanwhile') : error;
+    });
+    // Its reader may be gone.
+    prepared.catch(() => undefined);
+    return { prepared, abort };
   }
 }

@@ -44,17 +44,19 @@ export async function deleteCopy({ layout }: QemuHost, id: string): Promise<void
   await rm(layout.copy(id, 'json'), { force: true });
 }
 
-/** Returns the bytes that unfinished copies may yet write. */
-export async function outstandingOfStoreCopies({ layout }: QemuHost): Promise<number[]> {
+/** Returns the bytes that unfinished copies, except one, may yet write. */
+export async function outstandingOfStoreCopies({ layout }: QemuHost, exceptId?: string): Promise<number[]> {
   const names = (await readdir(layout.copies()).catch(undefinedIfMissing)) ?? [];
   const ids = names.filter((name) => name.endsWith('.json')).map((name) => basename(name, '.json'));
   return await Promise.all(
-    ids.filter(isId).map(async (id) => {
-      const record = await readCopy(layout, id).catch(() => undefined);
-      if (record === undefined || record.prepared !== null) return 0;
-      const paths = [layout.copy(id, 'part'), `${layout.copy(id, 'qcow2')}.part`, layout.copy(id, 'qcow2')];
-      const sizes = await Promise.all(paths.map(async (path) => (await allocatedBytes(path)) ?? 0));
-      return Math.max(0, record.maxBytes - Math.max(...sizes));
-    }),
+    ids
+      .filter((id) => isId(id) && id !== exceptId)
+      .map(async (id) => {
+        const record = await readCopy(layout, id).catch(() => undefined);
+        if (record === undefined || record.prepared !== null) return 0;
+        const paths = [layout.copy(id, 'part'), `${layout.copy(id, 'qcow2')}.part`, layout.copy(id, 'qcow2')];
+        const sizes = await Promise.all(paths.map(async (path) => (await allocatedBytes(path)) ?? 0));
+        return Math.max(0, record.maxBytes - Math.max(...sizes));
+      }),
   );
 }

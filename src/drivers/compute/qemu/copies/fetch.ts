@@ -65,11 +65,11 @@ async function receive(path: string, { copy, signal, onBytes }: Fetch): Promise<
   if (bytes < copy.sizeBytes) throw new ComputeError('transient', 'the copy ended early');
   if (bytes === copy.sizeBytes && hash.digest('hex') === copy.sha256) return;
   await rm(path, { force: true });
-  throw new ComputeError('transient', 'the copy has another SHA-256 than when it was sent');
+  throw new ComputeError('host', 'the copy has another SHA-256 than when it was sent');
 }
 
 /** Checks the format, and gives the file the name of the snapshot. */
-async function adopt(host: QemuHost, { id, snapshot }: Fetch): Promise<void> {
+async function adopt(host: QemuHost, { id, snapshot, signal }: Fetch): Promise<void> {
   const { layout } = host;
   const part = layout.copy(id, 'part');
   const { machineId, generation, diskGb, sizeGb } = snapshot;
@@ -79,6 +79,7 @@ async function adopt(host: QemuHost, { id, snapshot }: Fetch): Promise<void> {
     throw new ComputeError('refused', 'the copy is not a disk of this snapshot');
   }
   await withSnapshotLock(host, id, async () => {
+    signal.throwIfAborted();
     // Deleted meanwhile.
     if (!(await readCopy(layout, id))) {
       await rm(part, { force: true });

@@ -24,6 +24,8 @@ export interface SpaceRequest {
   readonly bytes: number;
   /** The requesting snapshot, which must not be counted twice if an earlier call reserved its space. */
   readonly snapshotId?: string;
+  /** The same, for a copy for the store of files. */
+  readonly copyId?: string;
   /** The machine whose current disk will be replaced, so the rest of that disk is not needed. */
   readonly replacesDiskOf?: string;
 }
@@ -54,7 +56,7 @@ export async function withReservedSpace<T>(
       ...(await outstandingOfVolumes(host)),
       ...(await outstandingOfMoves(host)),
       ...(await outstandingOfIncomingDisks(host)),
-      ...(await outstandingOfStoreCopies(host)),
+      ...(await outstandingOfStoreCopies(host, request.copyId)),
     ];
     await requireSpace(
       request.folder,

@@ -6,10 +6,11 @@ import { chmod, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { S3Blobs } from '../../../../../src/drivers/blobs/s3.ts';
 import { run } from '../../../../../src/drivers/compute/qemu/command.ts';
-import { readCopy } from '../../../../../src/drivers/compute/qemu/copies/copy-record.ts';
+import { readCopy, writeCopy } from '../../../../../src/drivers/compute/qemu/copies/copy-record.ts';
 import { openQemuCompute } from '../../../../../src/drivers/compute/qemu/driver.ts';
 import { QemuHost, type QemuOptions } from '../../../../../src/drivers/compute/qemu/host.ts';
 import { createQcow2, readDiskInfo } from '../../../../../src/drivers/compute/qemu/qcow2.ts';
@@ -201,6 +202,31 @@ describe('copies of snapshots of real disks', { skip: NO_RADOSGW || NO_QEMU }, (
     await send(file);
     await upload.complete(file);
     await blobs.copies.remove(id);
+  });
+
+  it('a snapshot that is deleted while it is fetched leaves nothing', async () => {
+    const file = await storeCopy();
+    const path = two.host.layout.snapshot(id, 'qcow2');
+    for (const waitMs of [0, 20, 40, 60, 80, 100, 150, 200]) {
+      const fetching = fetch(file);
+      while ((await leftovers(two)).length === 0 && !existsSync(path)) await pause(1);
+      await pause(waitMs);
+      await two.driver.removeSnapshot(id);
+      await fetching.catch(() => undefined);
+      assert.equal(existsSync(path), false, `after ${waitMs} ms`);
+      assert.equal(await readSnapshot(two.host.layout, id), undefined);
+      assert.deepEqual(await leftovers(two), []);
+    }
+  });
+
+  it('what a kill left at the end of a fetch is deleted', async () => {
+    const { layout } = two.host;
+    await mkdir(layout.copies(), { recursive: true });
+    await writeCopy(layout, { id, maxBytes: 9, prepared: null });
+    await writeFile(layout.snapshot(id, 'qcow2'), 'content');
+    await two.driver.removeSnapshot(id);
+    assert.equal(existsSync(layout.snapshot(id, 'qcow2')), false);
+    assert.deepEqual(await leftovers(two), []);
   });
 
   it('a snapshot that is deleted takes its copy along', async () => {
