@@ -121,6 +121,11 @@ export class BlobStoreError extends Error {
   override readonly name: string = 'BlobStoreError';
 }
 
+/** The store does not name files by their MD5s, so no copy can be checked. Trying again does not help. */
+export class BlobTagError extends BlobStoreError {
+  override readonly name = 'BlobTagError';
+}
+
 export class BlobStoreFullError extends BlobStoreError {
   override readonly name = 'BlobStoreFullError';
   override readonly message = 'not enough space for another file';

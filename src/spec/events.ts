@@ -44,7 +44,7 @@ export const EVENTS = {
   'snapshot.ready': { key: 'snapshot', when: 'a snapshot is ready' },
   'snapshot.failed': {
     key: 'snapshot',
-    when: 'a snapshot failed, or the machine that had it was lost',
+    when: 'a snapshot failed, or the machine that had the only copy was lost',
     additive: true,
   },
   'backup.failed': {

@@ -185,6 +185,16 @@ export async function findCopiedSnapshot(
   );
 }
 
+/** Returns the first of the snapshots, newest first, that the store has, if newer ones are requested. */
+export async function findCopyToKeep(tx: Sql, ids: readonly string[]): Promise<string | undefined> {
+  const rows = await tx.rows<{ id: string; stored: boolean }>(
+    `select snapshot_id as id, stored_at is not null as stored from snapshot_copies
+      where snapshot_id = any ($1::uuid[]) order by array_position($1::uuid[], snapshot_id)`,
+    [ids],
+  );
+  return rows[0]?.stored === false ? rows.find(({ stored }) => stored)?.id : undefined;
+}
+
 /** Whether the store has a copy of snapshot `n`. */
 export const IS_COPIED =
   'exists (select from snapshot_copies c where c.snapshot_id = n.id and c.stored_at is not null)';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { HOUR_MS, SECOND_MS } from '../../kernel/time.ts';
 import {
   BlobMissingError,
-  BlobStoreError,
+  BlobTagError,
   type CopyFile,
   type CopyStore,
   type CopyUpload,
@@ -63,7 +63,7 @@ export class S3Copies implements CopyStore {
           { hasContent: true },
         );
         if (!(await this.has(key, file)))
-          throw new BlobStoreError('the file store has another file than was sent, or its ETags are no MD5s');
+          throw new BlobTagError('the file store has another file than was sent, or its ETags are no MD5s');
       },
     };
   }

@@ -1,4 +1,5 @@
--- Compatible: the previous version copies no snapshots, and leaves the rows alone.
+-- Compatible: the previous version copies no snapshots, and leaves the rows alone. Its `hosts lost` does not
+-- know copies: the snapshots are lost.
 -- Copies of snapshots in the store of files. A row outlives its snapshot until its object is deleted, so it
 -- refers to none. A row with due_at is work; real time, on the database's clock.
 create table snapshot_copies (

@@ -9,7 +9,8 @@ import { BACKOFF, backoffMs } from '../../kernel/backoff.ts';
 import { LeaseLost } from '../../kernel/fail.ts';
 import { runWithLease } from '../../kernel/faults/lease-context.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
+import { BlobTagError } from '../../ports/blobs.ts';
 import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../../store/leases.ts';
 import { claimCopy, failCopy, holdCopy, type LeasedCopy, releaseCopy } from '../../store/snapshot-copies.ts';
 import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
@@ -83,7 +84,8 @@ class Copies {
     try {
       if (this.#abort.signal.aborted || error instanceof LeaseLost) return await releaseCopy(db, copy, 0);
       log.warn(fields, 'snapshot could not be copied to the file store');
-      const inS = backoffMs(BACKOFF.snapshotCopy, attempts) / SECOND_MS;
+      const inMs = error instanceof BlobTagError ? DAY_MS : backoffMs(BACKOFF.snapshotCopy, attempts);
+      const inS = inMs / SECOND_MS;
       await failCopy(db, copy, { message: describeFault(error), inS });
     } catch (err) {
       log.warn({ err }, 'saving the result failed; the lease will expire');

@@ -15,6 +15,7 @@ import {
   saveBackupPolicy,
 } from '../../../store/servers/backups.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
+import { findCopyToKeep } from '../../../store/snapshot-copies.ts';
 import { isBeingRestored, lockSnapshot } from '../../../store/snapshots.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';
@@ -144,12 +145,18 @@ async function tellCustomer(
   await enqueueMail(tx, { customerId, kind: 'backups_failed', cause, data }, now, service.keys);
 }
 
-/** Deletes the oldest backups above `keep` that are not protected. The latest one always stays. */
+/**
+ * Deletes the oldest backups above `keep` that are not protected. The latest one always stays, and so does the
+ * latest one in the file store while newer ones are on their way there.
+ */
 async function deleteSurplus(run: Run, backups: readonly BackupRow[], keep: number): Promise<void> {
   const ready = backups.filter(({ status }) => status === 'ready');
   const surplus = Math.max(0, ready.length - keep);
   const oldestFirst = ready.slice(1).toReversed();
-  for (const backup of oldestFirst.filter((each) => !each.protect_delete).slice(0, surplus)) {
+  const ids = ready.map(({ id }) => id);
+  const stored = await findCopyToKeep(run.tx, ids);
+  const deletable = oldestFirst.filter((each) => !each.protect_delete && each.id !== stored);
+  for (const backup of deletable.slice(0, surplus)) {
     await drop(run, backup);
   }
 }

@@ -41,7 +41,7 @@ import { setFilter, setTraffic } from './net/network.ts';
 import { listRecords } from './record.ts';
 import { VOLUME_SLOTS } from './storage/hot-plug.ts';
 import { seizeSharedDisk } from './storage/shared-disks.ts';
-import { removeSnapshot, takeSnapshot } from './storage/snapshots.ts';
+import { takeSnapshot } from './storage/snapshots.ts';
 import { attachVolume, detachVolume, growVolume, removeVolume, seizeVolume } from './storage/volumes.ts';
 
 export interface QemuCompute extends ComputeDriver {
@@ -105,13 +105,7 @@ export function openQemuCompute(options: QemuOptions): QemuCompute {
     grow: (volumeId, sizeGb) => growVolume(host, volumeId, sizeGb),
     removeVolume: (volumeId) => removeVolume(host, volumeId),
     snapshot: (machineId, snapshotId) => takeSnapshot(host, machineId, snapshotId),
-    removeSnapshot: async (snapshotId) => {
-      // First: a fetch that ends in between would leave the snapshot.
-      await copies.end(snapshotId);
-      await removeSnapshot(host, snapshotId);
-      // Afterward no other copy of it can begin.
-      await copies.remove(snapshotId);
-    },
+    removeSnapshot: (snapshotId) => copies.removeSnapshot(snapshotId),
     filter: (id, filter) => setFilter(host, id, filter),
     traffic: (id, traffic) => setTraffic(host, id, traffic),
     list: () => listRecords(host.layout),

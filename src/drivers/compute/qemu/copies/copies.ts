@@ -19,6 +19,7 @@ import { readBackingImage } from '../machine/isolation.ts';
 import { compressCommand } from '../qcow2.ts';
 import { isStarted, type LongWork, stopCopy, workInBackground } from '../storage/background-copy.ts';
 import { readSnapshot } from '../storage/snapshot-record.ts';
+import { removeSnapshot } from '../storage/snapshots.ts';
 import { withReservedSpace } from '../storage/space-budget.ts';
 import { deleteCopy, readCopy, withSnapshotLock, writeCopy } from './copy-record.ts';
 import { fetchSnapshot } from './fetch.ts';
@@ -119,9 +120,12 @@ export class QemuCopies implements SnapshotCopies {
     await this.#transfers.end(id);
   }
 
-  /** For a snapshot that is deleted, or has left. */
-  async remove(id: string): Promise<void> {
+  /** Removes the snapshot, and then its copy, so that no other copy of it can begin. */
+  async removeSnapshot(id: string): Promise<void> {
     const { layout } = this.#host;
+    // First: a fetch that ends in between would leave the snapshot.
+    await this.end(id);
+    await removeSnapshot(this.#host, id);
     await this.end(id);
     if ((await readCopy(layout, id)) === undefined) return;
     await withSnapshotLock(this.#host, id, async () => {
