@@ -41,7 +41,7 @@ describe('fetches of snapshots from an S3 store', { skip: NO_RADOSGW }, () => {
     await remove(snapshot);
   });
 
-  it('a fetch that no server needs any more leaves nothing on its host', async () => {
+  it('a fetch that no server needs leaves nothing on its host', async () => {
     const source = await world.server();
     const snapshot = await world.snapshot(source.shown);
     await world.copied(snapshot);

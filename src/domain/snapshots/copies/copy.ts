@@ -18,7 +18,7 @@ import {
   recordPrepared,
   recordStoredCopy,
 } from '../../../store/snapshot-copies.ts';
-import { findFetch, forgetFetch } from '../../../store/snapshot-fetches.ts';
+import { findFetch, forgetFetch } from '../../../store/servers/snapshot-fetches.ts';
 import type { Service } from '../../context.ts';
 import { withDriverTimeout } from '../../servers/operations/driver-call.ts';
 

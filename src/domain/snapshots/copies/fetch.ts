@@ -10,7 +10,7 @@ import {
   holdFetch,
   placeFetchedSnapshot,
   recordFetchProgress,
-} from '../../../store/snapshot-fetches.ts';
+} from '../../../store/servers/snapshot-fetches.ts';
 import type { Service } from '../../context.ts';
 import {
   callDriver,

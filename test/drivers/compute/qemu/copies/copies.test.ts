@@ -219,7 +219,7 @@ describe('copies of snapshots of real disks', { skip: NO_RADOSGW || NO_QEMU }, (
     }
   });
 
-  it('what a kill left at the end of a fetch is deleted', async () => {
+  it('a file that a kill left at the end of a fetch is deleted', async () => {
     const { layout } = two.host;
     await mkdir(layout.copies(), { recursive: true });
     await writeCopy(layout, { id, maxBytes: 9, prepared: null });

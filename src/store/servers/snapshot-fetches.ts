@@ -2,9 +2,9 @@
  * Fetches of snapshots that no host has. One operation at a time holds the fetch, so that hosts do not take it
  * from each other. Changing that requires the lock of the snapshot.
  */
-import type { Sql } from '../kernel/sql.ts';
-import { LOCAL_BACKEND } from '../ports/backends.ts';
-import { findCopiedSnapshot } from './snapshot-copies.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import { findCopiedSnapshot } from '../snapshot-copies.ts';
 
 /** A copy that a host has to fetch, because no host has the snapshot. */
 export interface CopyToFetch {
@@ -106,7 +106,7 @@ export async function placeFetchedSnapshot(tx: Sql, fetching: Fetching, hostId: 
   return true;
 }
 
-/** Whether a fetch goes on, or something may be left of one that no operation needs. */
+/** Whether a fetch goes on, or an unneeded one may have left something. */
 export async function findFetch(tx: Sql, snapshotId: string): Promise<'none' | 'needed' | 'left'> {
   const snapshot = await findCopiedSnapshot(tx, snapshotId, { lock: true });
   if (snapshot?.host_id !== null) return 'none';
