@@ -1,6 +1,6 @@
 /**
- * Fetches of snapshots that no host has. One operation at a time holds the fetch, so that hosts do not take it
- * from each other. Changing that requires the lock of the snapshot.
+ * Fetches of snapshots that no host has. One operation at a time holds the fetch, so that hosts do not take
+ * it from each other. Changing that requires the lock of the snapshot.
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';

@@ -146,8 +146,8 @@ async function tellCustomer(
 }
 
 /**
- * Deletes the oldest backups above `keep` that are not protected. The latest one always stays, and so does the
- * latest one in the file store while newer ones are on their way there.
+ * Deletes the oldest backups above `keep` that are not protected. The latest one always stays, and so does
+ * the latest one in the file store while newer ones are on their way there.
  */
 async function deleteSurplus(run: Run, backups: readonly BackupRow[], keep: number): Promise<void> {
   const ready = backups.filter(({ status }) => status === 'ready');

@@ -9,6 +9,7 @@ import { BlobMissingError, type CopyFile, type CopyStore, type CopyUpload } from
 import { ComputeError } from '../../../ports/compute.ts';
 import type { CopyPart, PreparedCopy, SnapshotCopies } from '../../../ports/copies.ts';
 import { isDiskMoving } from '../../../store/servers/disk-moves.ts';
+import { findFetch, forgetFetch } from '../../../store/servers/snapshot-fetches.ts';
 import {
   type CopiedSnapshot,
   deleteCopy,
@@ -18,7 +19,6 @@ import {
   recordPrepared,
   recordStoredCopy,
 } from '../../../store/snapshot-copies.ts';
-import { findFetch, forgetFetch } from '../../../store/servers/snapshot-fetches.ts';
 import type { Service } from '../../context.ts';
 import { withDriverTimeout } from '../../servers/operations/driver-call.ts';
 
@@ -88,7 +88,7 @@ async function deleteObject({ db, blobs }: Service, copy: LeasedCopy): Promise<n
   return null;
 }
 
-/** Removes what a fetch left on a host, once no operation needs it. The lease keeps others from beginning one. */
+/** Removes what a fetch left on a host, once no operation needs it. The lease keeps others away. */
 async function endIdleFetch({ db, compute }: Service, copy: LeasedCopy): Promise<number | null> {
   const { snapshot_id: id } = copy;
   const found = await db.transaction((tx) => findFetch(tx, id));
