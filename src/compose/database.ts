@@ -1,6 +1,6 @@
 /** Selects the database of a process: DATABASE_URL, its own embedded one, or that of a running service. */
 import type { Config } from '../config.ts';
-import { requireSameMode } from '../domain/database-identity.ts';
+import { type IdentityOptions, requireSameMode } from '../domain/database-identity.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import {
   type ConnectionSettings,
@@ -48,6 +48,16 @@ export async function acquireDatabase(
   }
   const embedded = await startEmbedded({ dataDir, log });
   return { connection: embedded.connection, stop: () => embedded.stop() };
+}
+
+/** Returns the settings that the identity of a database must match. */
+export function identityOptions(config: Config): IdentityOptions {
+  return {
+    mode: config.SKERRY_MODE,
+    secretKey: config.SKERRY_SECRET_KEY,
+    dataDir: config.SKERRY_DATA_DIR,
+    worthless: config.SKERRY_WORTHLESS_COINS,
+  };
 }
 
 export interface MigrationChoice {

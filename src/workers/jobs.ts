@@ -15,6 +15,7 @@ import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
+import { backUpJob } from './files/back-up.ts';
 import { sendImagesJob } from './files/send-images.ts';
 import { sweepFilesJob } from './files/sweep-files.ts';
 import { floodsJob, liftBlackholesJob } from './floods.ts';
@@ -70,6 +71,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     resealJob(service),
     auditChainJob(service),
     sweepFilesJob(service),
+    backUpJob(service),
   ];
 }
 

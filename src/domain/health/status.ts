@@ -34,7 +34,7 @@ import { readMovesInBrief } from '../servers/moves/describe.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
 import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
-import { listRecovering } from '../topups/recovery.ts';
+import { backupFindings, recoveryFindings } from './backups.ts';
 import { certificateFindings } from './host-certificates.ts';
 import { hostFindings } from './hosts.ts';
 import { countLarge } from './large-counts.ts';
@@ -60,7 +60,10 @@ const REVERSALS_SHOWN_DAYS = 30;
 /** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
 
-type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
+type Deps = Pick<
+  Service,
+  'db' | 'replica' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings' | 'backups'
+>;
 
 export async function readStatus(service: Deps): Promise<Finding[]> {
   const { db, clock } = service;
@@ -73,6 +76,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
   return [
     ...replicaFindings(service),
     ...(await recoveryFindings(service)),
+    ...(await backupFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),
     ...(await moveFindings(service)),
@@ -97,15 +101,6 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),
   ];
-}
-
-async function recoveryFindings(service: Deps): Promise<Finding[]> {
-  return (await listRecovering(service)).map(({ coin, next_index: index, marked_index: marked, ...row }) => {
-    const missing = `${row.marked_given - row.given} of its addresses were given out after the backup`;
-    const place = `${coin} is at index ${index}, its mark at ${marked}`;
-    const message = `${place}: ${missing}; run \`skerryd recover\``;
-    return { level: 'fail', subject: 'recovery', message };
-  });
 }
 
 async function serverFinding({ db }: Deps): Promise<Finding> {

@@ -3,17 +3,20 @@
  * machine keeps the highest numbers in a file outside the database (store/service/mark-file.ts), written
  * before an address is shown. A database that is behind a machine's file is in recovery, for all processes:
  * no job runs, and every change is refused, until `skerryd recover` has raised its numbers. A new database
- * has another incarnation, and so another file.
+ * has another incarnation, and so another file. A database that `skerryd restore` filled is in recovery even
+ * without a file, until the same command ends it.
  */
 import { logFault } from '../../kernel/faults/fault-log.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { CoinCode } from '../../spec/coins.ts';
+import { LIMITS } from '../../spec/limits.ts';
 import { isAbove } from '../../store/service/mark-file.ts';
+import { endRestoration, findRestoration, isInRecovery } from '../../store/service/restoration.ts';
 import { incrementRulesVersion } from '../../store/service/rules.ts';
 import {
   type BehindRow,
   deleteReachedMarks,
-  isBehindMarks,
   listAddressNumbers,
   listBehind,
   raiseToMarks,
@@ -21,6 +24,8 @@ import {
 } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { isPoolCoin } from './addresses/pool.ts';
+import { skipAddresses } from './chains/repair.ts';
 
 type Deps = Pick<Service, 'db' | 'log' | 'marks'>;
 
@@ -55,7 +60,7 @@ export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
 
 /** Whether the service is in recovery. */
 export async function isRecovering({ db }: { readonly db: Sql }): Promise<boolean> {
-  return await isBehindMarks(db);
+  return await isInRecovery(db);
 }
 
 /** Lists the coins whose numbers are behind. */
@@ -94,4 +99,52 @@ export async function recoverNumbers(
   });
   service.wake();
   return recovered;
+}
+
+export interface EndedRestoration {
+  readonly from: Date;
+  /** The coins whose next addresses were skipped, and how many. */
+  readonly skipped: ReadonlyMap<CoinCode, number>;
+}
+
+/**
+ * Ends the recovery of a restored database; null if it is not one, or is still behind its marks. Without any
+ * marks, `skip` says how many addresses of each coin may have been given out since the backup.
+ */
+export async function endRecovery(
+  service: Deps & Pick<Service, 'clock' | 'chains' | 'wake'>,
+  { skip }: { readonly skip: number | undefined },
+): Promise<EndedRestoration | null> {
+  const { db } = service;
+  const restoration = await findRestoration(db);
+  if (!restoration || (await listBehind(db)).length > 0) return null;
+  if (!restoration.restored_with_marks && skip === undefined) {
+    throw new OperatorError(
+      'the restore found no address marks of this database: run skerryd recover --skip <count>, with more ' +
+        'addresses than any coin can have given out since the backup',
+    );
+  }
+  const skipped = new Map<CoinCode, number>();
+  for (const { coin, next_index: nextIndex, given } of await listAddressNumbers(db)) {
+    if (!skip || (nextIndex === 0n && given === 0n)) continue;
+    skipped.set(coin, await skipNext(service, coin, skip));
+  }
+  await db.transaction((tx) => endRestoration(tx));
+  service.wake();
+  return { from: restoration.restored_from, skipped };
+}
+
+/** A pool without a free address gives out none again. */
+async function skipNext(
+  service: Pick<Service, 'db' | 'clock' | 'chains'>,
+  coin: CoinCode,
+  count: number,
+): Promise<number> {
+  try {
+    const result = await skipAddresses(service, systemActor(service.clock.now()), { coin, count });
+    return 'addresses' in result ? result.addresses : count;
+  } catch (error) {
+    if (isPoolCoin(coin) && error instanceof OperatorError && count <= LIMITS.addressSkipMax) return 0;
+    throw error;
+  }
 }

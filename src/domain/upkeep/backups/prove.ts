@@ -1,0 +1,112 @@
+/**
+ * Proves a backup: reads the stored archive back, decrypts it with the identity of this run, restores it into
+ * a scratch PostgreSQL in a temporary folder, and checks every invariant of `skerryd verify` there. The
+ * database's own server has no part in it, so this works for any database.
+ */
+import { createHash } from 'node:crypto';
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decryptArchive } from '../../../kernel/crypt/age.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { GIB_BYTES } from '../../../kernel/sizes.ts';
+import type { ArchiveStore } from '../../../ports/archives.ts';
+import { openDatabase } from '../../../store/db.ts';
+import { loadDatabase } from '../../../store/dump/load.ts';
+import { startEmbedded } from '../../../store/embedded/index.ts';
+import { type BackupRow, readDatabaseBytes } from '../../../store/service/backups.ts';
+import type { Service } from '../../context.ts';
+import { verify } from '../../verify/verify.ts';
+
+const PREFIX = 'skerry-backup-';
+/** The tables again, the write-ahead log of their rows, and an empty database. */
+const SPACE_FACTOR = 2.5;
+
+export interface ProveOptions {
+  readonly target: ArchiveStore;
+  readonly written: Pick<BackupRow, 'id' | 'sha256'>;
+  readonly identity: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOptions): Promise<void> {
+  const parent = tmpdir();
+  await removeLeftovers(parent);
+  await requireSpace(parent, await readDatabaseBytes(db));
+  const folder = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
+  try {
+    // When root runs the service, PostgreSQL runs as another user, who must be able to enter.
+    await chmod(folder, 0o711);
+    await proveIn(join(folder, 'data'), options);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function proveIn(dataDir: string, { target, written, identity, signal }: ProveOptions): Promise<void> {
+  const embedded = await startEmbedded({ dataDir });
+  try {
+    const db = openDatabase(embedded.connection, { poolSize: 2, statementTimeoutMs: 0 });
+    try {
+      const hash = createHash('sha256');
+      const content = decryptArchive(hashed(target.read(written.id), hash), [identity]);
+      await loadDatabase(db, content, {
+        checkHeader: () => undefined,
+        finish: async () => undefined,
+        signal,
+      });
+      if (hash.digest('hex') !== written.sha256)
+        throw new OperatorError('the stored archive has another SHA-256 than what was written');
+      await requireInvariants(db);
+    } finally {
+      await db.close();
+    }
+  } finally {
+    await embedded.stop();
+  }
+}
+
+async function requireInvariants(db: Service['db']): Promise<void> {
+  const broken = (await verify({ db })).filter((each) => each.broken > 0n);
+  if (broken.length === 0) return;
+  const names = broken.map(({ invariant }) => invariant.name).join(', ');
+  throw new OperatorError(`the restored copy breaks ${names}; run skerryd verify`);
+}
+
+async function* hashed(
+  content: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+async function requireSpace(folder: string, databaseBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const needed = databaseBytes * SPACE_FACTOR + GIB_BYTES;
+  if (bavail * bsize >= needed) return;
+  const gib = Math.ceil(needed / GIB_BYTES);
+  throw new OperatorError(
+    `the backup was not proved: ${folder} needs ${gib} GiB of free space; free it, or set TMPDIR`,
+  );
+}
+
+/** A killed run leaves its copy of the data behind. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : 0;
+    if (pid === 0 || pid === process.pid || isAlive(pid)) continue;
+    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

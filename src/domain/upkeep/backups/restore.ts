@@ -1,0 +1,99 @@
+/**
+ * Restores a backup into an empty database, and leaves the service in recovery: the rows end with the
+ * backup, and the world went on. Orders and billing by date stay off afterward, until the operator has seen
+ * which machines and payments are newer.
+ */
+import { join } from 'node:path';
+import { decryptArchive } from '../../../kernel/crypt/age.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { isCoinCode } from '../../../spec/coins.ts';
+import type { SwitchName } from '../../../spec/switches.ts';
+import type { OpenDatabase } from '../../../store/db.ts';
+import type { BackupHeader, BackupManifest } from '../../../store/dump/format.ts';
+import { loadDatabase } from '../../../store/dump/load.ts';
+import { MarkFile } from '../../../store/service/mark-file.ts';
+import { saveRestoration } from '../../../store/service/restoration.ts';
+import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
+import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
+import { recordAudit, systemActor } from '../../record.ts';
+
+const REASON = 'The database was restored.';
+const SWITCHED_OFF = ['deploys', 'renewals'] as const satisfies readonly SwitchName[];
+
+export interface RestoreOptions {
+  readonly db: OpenDatabase;
+  /** The encrypted archive. */
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly identities: readonly string[];
+  readonly identity: IdentityOptions;
+}
+
+export interface Restored {
+  readonly header: BackupHeader;
+  readonly rows: number;
+  /** Whether address marks of this database were found in the data folder. */
+  readonly withMarks: boolean;
+}
+
+export async function restoreBackup({
+  db,
+  content,
+  identities,
+  identity,
+}: RestoreOptions): Promise<Restored> {
+  let withMarks = false;
+  const { header, manifest } = await loadDatabase(db, decryptArchive(content, identities), {
+    checkHeader: ({ mode }) => requireMode(mode, identity.mode),
+    finish: async (tx, { database, taken_at: takenAt }) => {
+      const { clockOffsetMs } = await openStoredIdentity(tx, identity);
+      const now = new Date(Date.now() + clockOffsetMs);
+      withMarks = (await markFile(identity, database).read()).size > 0;
+      await saveRestoration(tx, {
+        restored_at: now,
+        restored_from: new Date(takenAt),
+        restored_with_marks: withMarks,
+      });
+      for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
+    },
+  });
+  await raiseMarks(identity, header, manifest);
+  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
+  return { header, rows, withMarks };
+}
+
+function requireMode(mode: BackupHeader['mode'], wanted: BackupHeader['mode']): void {
+  if (mode === wanted) return;
+  throw new OperatorError(`this is a backup of a ${mode} service: set SKERRY_MODE=${mode} to restore it`);
+}
+
+async function switchOff(tx: Sql, name: SwitchName, now: Date): Promise<void> {
+  if ((await findSwitch(tx, name))?.on_ === false) return;
+  await saveSwitch(tx, { name, on_: false, reason: REASON, changed_at: now });
+  const resource = `${name} off`;
+  await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
+}
+
+/** Only raises: marks in the folder that are newer than the backup stay. */
+async function raiseMarks(
+  identity: IdentityOptions,
+  { database }: BackupHeader,
+  { marks }: BackupManifest,
+): Promise<void> {
+  const file = markFile(identity, database);
+  await file.read();
+  for (const { coin, next_index, given, pool_place } of marks) {
+    if (!isCoinCode(coin)) continue;
+    const numbers = { next_index: BigInt(next_index), given: BigInt(given), pool_place: BigInt(pool_place) };
+    await file.raise(coin, numbers);
+  }
+}
+
+function markFile({ dataDir }: IdentityOptions, database: string): MarkFile {
+  return new MarkFile(markFilePath(dataDir, database));
+}
+
+/** The file of a database's address marks in the data folder. */
+export function markFilePath(dataDir: string, database: string): string {
+  return join(dataDir, 'address-marks', `${database}.log`);
+}

@@ -1,0 +1,90 @@
+/** The tables, constraints, and sequences of the database, for backups. Names are quoted where needed. */
+import type { Sql } from '../../kernel/sql.ts';
+
+export interface DumpedTable {
+  /** With its schema. */
+  readonly name: string;
+  /** Without those that are computed. */
+  readonly columns: readonly string[];
+}
+
+/** Ours: the tables of the service, and those of the simulated world. */
+const SCHEMAS = `('public', 'sim')`;
+
+/** Lists the tables whose rows survive a crash. Those of extensions are not ours. */
+export async function listTables(sql: Sql): Promise<DumpedTable[]> {
+  return await sql.rows<DumpedTable>(
+    `select format('%I.%I', n.nspname, c.relname) as name,
+            coalesce(array_agg(quote_ident(a.attname) order by quote_ident(a.attname))
+                       filter (where a.attname is not null), '{}') as columns
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace
+       left join pg_attribute a
+         on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname in ${SCHEMAS}
+        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+      group by 1 order by 1`,
+  );
+}
+
+export interface ForeignKey {
+  readonly table_name: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+export async function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
+  return await sql.rows<ForeignKey>(
+    `select format('%I.%I', n.nspname, c.relname) as table_name, quote_ident(k.conname) as name,
+            pg_get_constraintdef(k.oid) as definition
+       from pg_constraint k
+       join pg_class c on c.oid = k.conrelid
+       join pg_namespace n on n.oid = c.relnamespace
+      where k.contype = 'f' and n.nspname in ${SCHEMAS} order by 1, 2`,
+  );
+}
+
+export interface SequenceState {
+  readonly name: string;
+  readonly last_value: string;
+  readonly is_called: boolean;
+}
+
+/** Reads the sequences, those of identity columns included. They are always current, in any snapshot. */
+export async function readSequences(sql: Sql): Promise<SequenceState[]> {
+  const names = await sql.rows<{ name: string }>(
+    `select format('%I.%I', schemaname, sequencename) as name from pg_sequences
+      where schemaname in ${SCHEMAS} order by 1`,
+  );
+  const states: SequenceState[] = [];
+  for (const { name } of names) {
+    const row = await sql.row<Omit<SequenceState, 'name'>>(
+      `select last_value::text as last_value, is_called from ${name}`,
+    );
+    if (row) states.push({ name, ...row });
+  }
+  return states;
+}
+
+export async function setSequence(sql: Sql, { name, last_value, is_called }: SequenceState): Promise<void> {
+  await sql.rows('select setval($1::text::regclass, $2::bigint, $3)', [name, last_value, is_called]);
+}
+
+/** Lists the migrations that ran. None in a database without our tables. */
+export async function listMigrations(sql: Sql): Promise<{ name: string; sha256: string }[]> {
+  const found = await sql.row<{ t: string | null }>(`select to_regclass('migration_files')::text as t`);
+  if (!found?.t) return [];
+  return await sql.rows('select name, sha256 from migration_files order by name');
+}
+
+/** Fixes how text is written and read, and lifts the time limits: tables may be large. */
+export async function prepareSession(sql: Sql): Promise<void> {
+  const settings = [
+    'DateStyle = ISO',
+    'IntervalStyle = postgres',
+    'extra_float_digits = 1',
+    'TimeZone = UTC',
+  ];
+  const limits = ['statement_timeout = 0', 'lock_timeout = 0', 'idle_in_transaction_session_timeout = 0'];
+  for (const each of [...settings, 'bytea_output = hex', ...limits]) await sql.run(`set local ${each}`);
+}
