@@ -1,4 +1,6 @@
 /** Archives as objects of the S3-compatible store: `skerry-backups-<database>/files/<id>`. */
+
+import { DAY_MS } from '../../kernel/time.ts';
 import type { ArchiveInfo, ArchiveStore } from '../../ports/archives.ts';
 import { BlobMissingError } from '../../ports/blobs.ts';
 import { S3Blobs } from './s3.ts';
@@ -39,8 +41,11 @@ export class StoredArchives implements ArchiveStore {
 
   async list(): Promise<string[]> {
     const ids = new Set<string>();
-    for await (const { key } of this.#archives.list()) {
-      if (!ids.has(key) && (await this.#archives.sizeOf(key)) !== null) ids.add(key);
+    for await (const { key, changedAt } of this.#archives.list()) {
+      if (ids.has(key)) continue;
+      if ((await this.#archives.sizeOf(key)) !== null) ids.add(key);
+      // A killed run leaves its parts behind, which cost money.
+      else if (Date.now() - changedAt.getTime() > DAY_MS) await this.remove(key);
     }
     return [...ids];
   }

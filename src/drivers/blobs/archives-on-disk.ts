@@ -4,11 +4,14 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { ArchiveInfo, ArchiveStore } from '../../ports/archives.ts';
 import { BlobMissingError, BlobStoreError, BlobStoreFullError } from '../../ports/blobs.ts';
 import { isBlobKey, requireBlobKey } from './keys.ts';
 
 const SUFFIX = '.tar.gz.age';
+/** A part that has not grown for this long belongs to a run that was killed. */
+const LEFTOVER_MS = HOUR_MS;
 const READ_BYTES = 1024 ** 2;
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
@@ -29,6 +32,7 @@ export class DiskArchives implements ArchiveStore {
     const path = this.#path(id);
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await this.#removeLeftovers();
       const info = await writePart(`${path}.part`, content);
       await writePart(`${path}.sha256.part`, oneChunk(`${info.sha256}  ${this.#name(id)}\n`));
       await rename(`${path}.sha256.part`, `${path}.sha256`);
@@ -59,6 +63,16 @@ export class DiskArchives implements ArchiveStore {
     const path = this.#path(id);
     for (const each of [path, `${path}.part`, `${path}.sha256.part`, `${path}.sha256`])
       await rm(each, { force: true });
+  }
+
+  /** A killed run leaves its part behind. Another run may be writing one now. */
+  async #removeLeftovers(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (!name.startsWith(this.#prefix) || !name.endsWith('.part')) continue;
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(undefinedIfMissing);
+      if (found && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });
+    }
   }
 
   #name(id: string): string {

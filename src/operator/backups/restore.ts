@@ -12,6 +12,10 @@ import { formatCount } from '../format/table.ts';
 const READ_BYTES = 1024 ** 2;
 const IDENTITY_MAX_BYTES = 64 * 1024;
 
+const WITH_MARKS = 'put the newest address-marks of each machine back, then run skerryd recover';
+const WITHOUT_MARKS =
+  'there are no address-marks of this database: put them back, or run skerryd recover --skip <count>';
+
 export function addRestore(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('restore')
@@ -28,13 +32,7 @@ export function addRestore(program: Command, { resources, terminal }: OperatorCo
       const { header, rows, withMarks } = await restoreBackup({ db, content, identities, identity });
       const from = `the backup of ${header.taken_at}, made by release ${header.release}`;
       terminal.out(`restored ${formatCount(rows, 'row', 'rows')} from ${from}`);
-      terminal.out(
-        withMarks
-          ? 'the service is in recovery: put the newest address-marks of each machine back, then run ' +
-              'skerryd recover'
-          : 'the service is in recovery, and there are no address-marks of this database: put them back, or ' +
-              'run skerryd recover --skip <count>',
-      );
+      terminal.out(`the service is in recovery: ${withMarks ? WITH_MARKS : WITHOUT_MARKS}`);
     });
 }
 

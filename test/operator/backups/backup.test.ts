@@ -159,7 +159,9 @@ test('a restored service refuses changes and runs no work until skerryd recover'
     const findings = await readStatus(service);
     assert.ok(findings.some(({ level, subject }) => level === 'fail' && subject === 'recovery'));
     const visitor = SessionClient.forUrl(running.url ?? '');
-    assert.equal((await visitor.signUp()).status, 503);
+    await visitor.signUp();
+    const invoice = { action: 'create', amount: 40, coin: 'LTC' };
+    assert.equal((await visitor.post('/topup-api.php', invoice)).status, 503);
     assert.deepEqual(await recoverNumbers(service), []);
     assert.equal(await isRecovering(service), true);
     await assert.rejects(endRecovery(service, { skip: undefined }), /found no address marks/);
