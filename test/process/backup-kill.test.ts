@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { findServiceRow } from '../../src/store/service/service.ts';
 import { type BackupFolder, createBackupFolder, openRestoreTarget, runBackup } from '../support/backups.ts';
 import { FULL_ONLY } from '../support/runs.ts';
-import { killLeftovers, startUntil } from '../support/skerryd-process.ts';
+import { killLeftovers, spawnSkerryd } from '../support/skerryd-process.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** A backup and a restore of so many rows take seconds. */
@@ -54,7 +54,7 @@ test('a killed backup leaves no archive, and a killed restore an empty database'
   const source = world.opened.db.settings;
   const database = String((await world.opened.db.row<{ d: string }>('select current_database() as d'))?.d);
   const url = urlOf({ host: String(source.host), user: String(source.user), database });
-  const backup = await startUntil(['backup', '--to', archives.folder], { ...env, DATABASE_URL: url }, /^/);
+  const backup = spawnSkerryd(['backup', '--to', archives.folder], { ...env, DATABASE_URL: url });
   await until('a part of the archive', async () => {
     const [part] = await named('.part');
     return part !== undefined && (await stat(join(archives.folder, part))).size > 0;
@@ -68,11 +68,10 @@ test('a killed backup leaves no archive, and a killed restore an empty database'
   const target = await openRestoreTarget();
   try {
     const into = urlOf(target.connection);
-    const restore = await startUntil(
-      ['restore', file, '--identity', archives.identityFile],
-      { ...env, DATABASE_URL: into },
-      /^/,
-    );
+    const restore = spawnSkerryd(['restore', file, '--identity', archives.identityFile], {
+      ...env,
+      DATABASE_URL: into,
+    });
     const copying = `select from pg_stat_activity
        where datname = current_database() and query like 'copy %from stdin' and state = 'active'`;
     await until('a copy', async () => (await target.db.rows(copying)).length > 0);

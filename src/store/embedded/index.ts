@@ -15,6 +15,7 @@
  *
  * Stopping runs in the reverse order. A kill may interrupt any step; the next start recovers.
  */
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import { DATABASE, prepareCluster } from './cluster.ts';
@@ -102,6 +103,13 @@ export async function findEmbedded(options: {
   } catch (error) {
     throw explainSystemError(error, options.dataDir);
   }
+}
+
+/** Deletes a data directory with its database, which is stopped. */
+export async function removeEmbedded(options: { dataDir: string }): Promise<void> {
+  const home = await findHome(options.dataDir);
+  if (home !== null) await rm(home.folder, { recursive: true, force: true });
+  await rm(options.dataDir, { recursive: true, force: true });
 }
 
 /** Whether a data directory has a database, running or not. */

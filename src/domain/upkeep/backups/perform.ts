@@ -57,7 +57,10 @@ export async function performBackup(service: Deps, options: PerformOptions): Pro
     return failed(error);
   }
   try {
-    if (prove) await proveBackup(service, { target, written, identity, signal });
+    if (prove) {
+      const { scratchFolder } = plan;
+      await proveBackup(service, { target, written, identity, scratchFolder, signal });
+    }
   } catch (error) {
     return failed(error, written);
   }

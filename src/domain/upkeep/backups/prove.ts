@@ -1,11 +1,10 @@
 /**
  * Proves a backup: reads the stored archive back, decrypts it with the identity of this run, restores it into
- * a scratch PostgreSQL in a temporary folder, and checks every invariant of `skerryd verify` there. The
+ * a scratch PostgreSQL in the data folder, and checks every invariant of `skerryd verify` there. The
  * database's own server has no part in it, so this works for any database.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
@@ -13,12 +12,12 @@ import { GIB_BYTES } from '../../../kernel/sizes.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
 import { openDatabase } from '../../../store/db.ts';
 import { loadDatabase } from '../../../store/dump/load.ts';
-import { startEmbedded } from '../../../store/embedded/index.ts';
+import { removeEmbedded, startEmbedded } from '../../../store/embedded/index.ts';
 import { type BackupRow, readDatabaseBytes } from '../../../store/service/backups.ts';
 import type { Service } from '../../context.ts';
 import { verify } from '../../verify/verify.ts';
 
-const PREFIX = 'skerry-backup-';
+const PREFIX = 'backup-check-';
 /** The tables again, the write-ahead log of their rows, and an empty database. */
 const SPACE_FACTOR = 2.5;
 
@@ -26,20 +25,21 @@ export interface ProveOptions {
   readonly target: ArchiveStore;
   readonly written: Pick<BackupRow, 'id' | 'sha256'>;
   readonly identity: string;
+  /** Where the scratch database is. */
+  readonly scratchFolder: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOptions): Promise<void> {
-  const parent = tmpdir();
+  const { scratchFolder: parent } = options;
+  await mkdir(parent, { recursive: true, mode: 0o700 });
   await removeLeftovers(parent);
   await requireSpace(parent, await readDatabaseBytes(db));
-  const folder = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
+  const dataDir = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
   try {
-    // When root runs the service, PostgreSQL runs as another user, who must be able to enter.
-    await chmod(folder, 0o711);
-    await proveIn(join(folder, 'data'), options);
+    await proveIn(dataDir, options);
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await removeEmbedded({ dataDir });
   }
 }
 
@@ -88,9 +88,7 @@ async function requireSpace(folder: string, databaseBytes: number): Promise<void
   const needed = databaseBytes * SPACE_FACTOR + GIB_BYTES;
   if (bavail * bsize >= needed) return;
   const gib = Math.ceil(needed / GIB_BYTES);
-  throw new OperatorError(
-    `the backup was not proved: ${folder} needs ${gib} GiB of free space; free it, or set TMPDIR`,
-  );
+  throw new OperatorError(`the backup was not proved: ${folder} needs ${gib} GiB of free space`);
 }
 
 /** A killed run leaves its copy of the data behind. */
@@ -98,7 +96,7 @@ async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : 0;
     if (pid === 0 || pid === process.pid || isAlive(pid)) continue;
-    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+    await removeEmbedded({ dataDir: join(parent, name) });
   }
 }
 
