@@ -39,7 +39,7 @@ export function createBackups(
       everyHours: Number(config.SKERRY_BACKUP_EVERY_HOURS),
       atMinutes: hours * 60 + minutes,
       keepDays: config.SKERRY_BACKUP_KEEP_DAYS,
-      scratchFolder: config.SKERRY_DATA_DIR,
+      scratchFolder: config.SKERRY_BACKUP_VERIFY === 'restore' ? config.SKERRY_DATA_DIR : null,
       openFolder,
       store,
     },

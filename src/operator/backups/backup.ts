@@ -31,7 +31,7 @@ function addCreate(backup: Command, { resources, terminal }: OperatorContext): v
     .description('Write a backup now, while the service runs; without options as the schedule does')
     .option('--to <folder>', 'Write to this folder')
     .addOption(new Option('--store', 'Write to the store of SKERRY_S3_URL').conflicts('to'))
-    .option('--verify', 'Restore it into a scratch database, and check it there; scheduled ones always are')
+    .option('--verify', 'Verify it as SKERRY_BACKUP_VERIFY says; scheduled backups are verified once a day')
     .action(async (options: CreateOptions) => {
       const { service } = await resources.service();
       const plan = service.backups;
@@ -68,7 +68,7 @@ function report(
   if (name === null) return;
   out(`wrote ${name}`);
   out(`${bytes} bytes, SHA-256 ${sha256}`);
-  if (verifiedAt !== null) out('verified: restored into a scratch database, and every invariant holds');
+  if (verifiedAt !== null) out('verified: read back, and restored if SKERRY_BACKUP_VERIFY says so');
 }
 
 function addList(backup: Command, { resources, terminal }: OperatorContext): void {

@@ -16,6 +16,11 @@ export const BACKUP_SETTINGS = {
     'hours between scheduled backups, counted from SKERRY_BACKUP_AT',
   ),
   SKERRY_BACKUP_AT: text('02:30', 'time of day in UTC of a scheduled backup, such as 02:30'),
+  SKERRY_BACKUP_VERIFY: choice(
+    ['restore', 'read'],
+    'restore',
+    'how a backup is verified. restore: into a scratch PostgreSQL; read: read back, with its checksums',
+  ),
   SKERRY_BACKUP_KEEP_DAYS: whole(
     '30',
     [1, 3650],

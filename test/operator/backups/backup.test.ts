@@ -188,6 +188,15 @@ test('a restored service refuses changes and runs no work until skerryd recover'
   }
 });
 
+test('a backup can be verified without a database, by its checksums', async () => {
+  const { service } = world.opened;
+  const backups = service.backups && { ...service.backups, scratchFolder: null };
+  const open = { service: { ...service, backups } };
+  const { code, text } = await runBackup(open, '--to', archives.folder, '--verify');
+  assert.equal(code, 0, text);
+  assert.match(text, /^verified: read back/m);
+});
+
 test('a backup appears only when it is complete', async () => {
   const folder = join(archives.folder, 'full');
   await writeFile(folder, 'not a folder');

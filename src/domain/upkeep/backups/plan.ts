@@ -13,8 +13,8 @@ export interface BackupPlan {
   /** Minutes after midnight UTC. */
   readonly atMinutes: number;
   readonly keepDays: number;
-  /** Where a backup is restored to verify it. */
-  readonly scratchFolder: string;
+  /** Where a backup is restored to verify it; null: it is only read back. */
+  readonly scratchFolder: string | null;
   /** Opens a folder for a backup that is not scheduled. */
   readonly openFolder: (folder: string) => ArchiveStore;
   /** Null without a store of files. */

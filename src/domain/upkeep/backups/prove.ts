@@ -11,6 +11,7 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { GIB_BYTES } from '../../../kernel/sizes.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
 import { openDatabase } from '../../../store/db.ts';
+import { checkDump } from '../../../store/dump/check.ts';
 import { loadDatabase } from '../../../store/dump/load.ts';
 import { removeEmbedded, startEmbedded } from '../../../store/embedded/index.ts';
 import { type BackupRow, readDatabaseBytes } from '../../../store/service/backups.ts';
@@ -25,13 +26,17 @@ export interface ProveOptions {
   readonly target: ArchiveStore;
   readonly written: Pick<BackupRow, 'id' | 'sha256'>;
   readonly identity: string;
-  /** Where the scratch database is. */
-  readonly scratchFolder: string;
+  /** Where the scratch database is; null: without one, only the archive is checked. */
+  readonly scratchFolder: string | null;
   readonly signal?: AbortSignal | undefined;
 }
 
 export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOptions): Promise<void> {
   const { scratchFolder: parent } = options;
+  if (parent === null) {
+    await readBack(options, checkDump);
+    return;
+  }
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await removeLeftovers(parent);
   await requireSpace(parent, await readDatabaseBytes(db));
@@ -43,20 +48,18 @@ export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOpt
   }
 }
 
-async function proveIn(dataDir: string, { target, written, identity, signal }: ProveOptions): Promise<void> {
+async function proveIn(dataDir: string, options: ProveOptions): Promise<void> {
   const embedded = await startEmbedded({ dataDir });
   try {
     const db = openDatabase(embedded.connection, { poolSize: 2, statementTimeoutMs: 0 });
     try {
-      const hash = createHash('sha256');
-      const content = decryptArchive(hashed(target.read(written.id), hash), [identity]);
-      await loadDatabase(db, content, {
-        checkHeader: () => undefined,
-        finish: async () => undefined,
-        signal,
-      });
-      if (hash.digest('hex') !== written.sha256)
-        throw new OperatorError('the stored archive has another SHA-256 than what was written');
+      const load = (content: AsyncIterable<Uint8Array>) =>
+        loadDatabase(db, content, {
+          checkHeader: () => undefined,
+          finish: async () => undefined,
+          signal: options.signal,
+        });
+      await readBack(options, load);
       await requireInvariants(db);
     } finally {
       await db.close();
@@ -64,6 +67,17 @@ async function proveIn(dataDir: string, { target, written, identity, signal }: P
   } finally {
     await embedded.stop();
   }
+}
+
+/** Hands over the decrypted archive, and compares its SHA-256. */
+async function readBack(
+  { target, written, identity }: ProveOptions,
+  use: (content: AsyncIterable<Uint8Array>) => Promise<unknown>,
+): Promise<void> {
+  const hash = createHash('sha256');
+  await use(decryptArchive(hashed(target.read(written.id), hash), [identity]));
+  if (hash.digest('hex') === written.sha256) return;
+  throw new OperatorError('the stored archive has another SHA-256 than was written');
 }
 
 async function requireInvariants(db: Service['db']): Promise<void> {
