@@ -37,7 +37,7 @@ export interface LoadOptions {
   /** Called before anything is written. */
   readonly checkHeader: (header: BackupHeader) => void | Promise<void>;
   /** Called in the transaction, behind all rows. An error undoes everything. */
-  readonly finish: (tx: Sql, header: BackupHeader) => Promise<void>;
+  readonly finish: (tx: Sql, loaded: Loaded) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function loadDatabase(
       await sql.run('begin');
       await prepareSession(sql);
       const manifest = await loadRows({ client, sql, header, entries, signal: options.signal });
-      await options.finish(sql, header);
+      await options.finish(sql, { header, manifest });
       await sql.run('commit');
       await sql.run('analyze');
       return { header, manifest };

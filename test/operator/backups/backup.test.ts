@@ -27,7 +27,9 @@ import { createApiToken, V1Client } from '../../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../../support/world.ts';
 
 /** A restore marks the database, and turns switches off. */
-const CHANGED_BY_RESTORE = new Set(['public.service', 'public.switches', 'public.audit_events']);
+const CHANGED_BY_RESTORE = new Set([
+  ...['public.service', 'public.switches', 'public.audit_events', 'public.address_marks'],
+]);
 
 let world: World;
 let archives: BackupFolder;

@@ -15,6 +15,7 @@ import { loadDatabase } from '../../../store/dump/load.ts';
 import { MarkFile } from '../../../store/service/mark-file.ts';
 import { saveRestoration } from '../../../store/service/restoration.ts';
 import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
+import { saveMark } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 
@@ -45,19 +46,20 @@ export async function restoreBackup({
   let withMarks = false;
   const { header, manifest } = await loadDatabase(db, decryptArchive(content, identities), {
     checkHeader: ({ mode }) => requireMode(mode, identity.mode),
-    finish: async (tx, { database, taken_at: takenAt }) => {
+    finish: async (tx, loaded) => {
+      const { database, taken_at: takenAt } = loaded.header;
       const { clockOffsetMs } = await openStoredIdentity(tx, identity);
       const now = new Date(Date.now() + clockOffsetMs);
-      withMarks = (await markFile(identity, database).read()).size > 0;
+      withMarks = (await new MarkFile(markFilePath(identity.dataDir, database)).read()).size > 0;
       await saveRestoration(tx, {
         restored_at: now,
         restored_from: new Date(takenAt),
         restored_with_marks: withMarks,
       });
+      await saveMarks(tx, loaded.manifest);
       for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
     },
   });
-  await raiseMarks(identity, header, manifest);
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
   return { header, rows, withMarks };
 }
@@ -74,23 +76,16 @@ async function switchOff(tx: Sql, name: SwitchName, now: Date): Promise<void> {
   await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
 }
 
-/** Only raises: marks in the folder that are newer than the backup stay. */
-async function raiseMarks(
-  identity: IdentityOptions,
-  { database }: BackupHeader,
-  { marks }: BackupManifest,
-): Promise<void> {
-  const file = markFile(identity, database);
-  await file.read();
+/**
+ * The numbers at the end of the backup are later than its rows, so the recovery raises the rows to them. They
+ * do not go to the folder: what is there afterward would look like marks that survived.
+ */
+async function saveMarks(tx: Sql, { marks }: BackupManifest): Promise<void> {
   for (const { coin, next_index, given, pool_place } of marks) {
     if (!isCoinCode(coin)) continue;
     const numbers = { next_index: BigInt(next_index), given: BigInt(given), pool_place: BigInt(pool_place) };
-    await file.raise(coin, numbers);
+    await saveMark(tx, coin, numbers);
   }
-}
-
-function markFile({ dataDir }: IdentityOptions, database: string): MarkFile {
-  return new MarkFile(markFilePath(dataDir, database));
 }
 
 /** The file of a database's address marks in the data folder. */
