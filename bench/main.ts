@@ -22,6 +22,7 @@ import { benchClaim } from './deliver-claim.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import { benchFleetYear } from './fleet-year.ts';
+import { benchGrowth } from './growth.ts';
 import { benchHosts } from './hosts.ts';
 import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
@@ -80,6 +81,7 @@ try {
     benchLivePages,
     benchLiveMemory,
     benchRetain,
+    benchGrowth,
     benchRenew,
     benchCustomerYear,
     benchFleetYear,

@@ -38,6 +38,8 @@ export interface OpenDatabase extends Database {
 
 /** SQLSTATE of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03';
+/** SQLSTATE of a row that a constraint or the bound of a partition refuses. */
+export const CHECK_VIOLATION = '23514';
 /** SQLSTATEs after which the whole transaction runs again: serialization failure and deadlock. */
 const RETRYABLE_STATES = new Set(['40001', '40P01']);
 const ATTEMPTS = 4;

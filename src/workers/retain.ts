@@ -7,6 +7,7 @@
 import { trimAuditChain } from '../domain/audit/chain.ts';
 import type { Service } from '../domain/context.ts';
 import { closeIdleTickets } from '../domain/customers/tickets/idle.ts';
+import { tendPartitions } from '../domain/upkeep/partitions.ts';
 import { purgeExpired, RETENTION_NAMES } from '../domain/upkeep/retention.ts';
 import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import type { Job } from './job.ts';
@@ -28,6 +29,7 @@ async function* purgeRounds(service: Service): Rounds {
   for (;;) {
     const startedAtMs = performance.now();
     yield* untilFailure(closeIdleTickets(service));
+    yield* untilFailure(tendPartitions(service));
     // A rule that fails does not block the others.
     for (const rule of RETENTION_NAMES) yield* untilFailure(purgeExpired(service, rule));
     // A link goes after its row.

@@ -131,7 +131,7 @@ describe('a webhook subscription', () => {
     ]);
   });
 
-  it('both secrets sign while a secret is rotated, and afterwards only the one that stays', async () => {
+  it('both secrets sign while a secret is rotated, and afterwards only the secret that stays', async () => {
     const actor = await world.customer();
     const path = freshPath();
     const hook = await world.webhook(actor, world.receiver.url(path));

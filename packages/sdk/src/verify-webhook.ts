@@ -18,8 +18,8 @@ const TOLERANCE_S = 300;
 
 /**
  * Returns the event if it was signed with the webhook's `secret`, or with its next one, within the last five
- * minutes. Otherwise throws a WebhookVerificationError: respond with 400. `rawBody` is the unparsed body, byte for byte. A body
- * with a valid signature that is not JSON throws a plain SkerryError.
+ * minutes. Otherwise throws a WebhookVerificationError: respond with 400. `rawBody` is the unparsed body, byte
+ * for byte. A body with a valid signature that is not JSON throws a plain SkerryError.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,

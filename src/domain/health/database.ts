@@ -2,10 +2,13 @@
 import type { HostFinding } from '../../ports/compute.ts';
 import { readDatabaseSettings } from '../../store/service/statements.ts';
 import type { Service } from '../context.ts';
+import { partitionFindings } from './partitions.ts';
 import { replicaFindings } from './replica.ts';
 
 /** Reads the settings of the connection that requests use, and of the server. */
-export async function databaseFindings(service: Pick<Service, 'db' | 'replica'>): Promise<HostFinding[]> {
+export async function databaseFindings(
+  service: Pick<Service, 'db' | 'clock' | 'replica'>,
+): Promise<HostFinding[]> {
   const found = await readDatabaseSettings(service.db);
   const finding = (level: HostFinding['level'], message: string) => ({ level, subject: 'database', message });
   const findings = [
@@ -31,5 +34,5 @@ export async function databaseFindings(service: Pick<Service, 'db' | 'replica'>)
   };
   for (const [name, ms] of Object.entries(timeouts))
     if (ms === 0) findings.push(finding('warn', `no ${name}; behind a pooler, set it for the role`));
-  return [...findings, ...replicaFindings(service)];
+  return [...findings, ...(await partitionFindings(service)), ...replicaFindings(service)];
 }

@@ -105,10 +105,14 @@ export const RETENTION_NAMES = Object.keys(RETENTION) as RetentionName[];
 /** No id is greater. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Deletes the rows that a rule no longer keeps, and yields how many each batch deleted. */
+/**
+ * Deletes the rows that a rule no longer keeps, and yields how many each batch deleted. Of a partitioned
+ * table, those of the default partition or of the given one.
+ */
 export async function* purgeExpired(
   { db, clock }: Pick<Service, 'db' | 'clock'>,
   rule: RetentionName,
+  partition?: string,
 ): AsyncGenerator<number> {
   const { purge, keepMs, batch }: RetentionRule = RETENTION[rule];
   for (let from: string | null = null; ; ) {
@@ -116,7 +120,10 @@ export async function* purgeExpired(
     const before = new Date(now.getTime() - keepMs);
     // With `keepMs` 0, an id may be from the current millisecond.
     const until = purge.type === 'uuid' ? (keepMs === 0 ? LAST_ID : firstIdAt(before)) : before;
-    const { gone, looked, reached } = await purgeBatch(db, purge, { from, until, now, limit: batch });
+    const { gone, looked, reached } = await purgeBatch(db, purge, {
+      ...{ from, until, now, limit: batch },
+      ...(partition === undefined ? {} : { partition }),
+    });
     yield gone;
     const hasMoved: boolean = gone > 0 || reached !== from;
     if (looked < batch || !hasMoved) return;

@@ -35,13 +35,13 @@ function rotateForm(forms: FormContext): Html {
   return collapsibleForm(forms, 'rotate', {
     summary: 'Rotate the signing secret',
     description:
-      'Creates the next secret. Deliveries are signed with both until you end the rotation, so that none is lost.',
+      'Creates the next secret. Deliveries are signed with both until you end the rotation.',
     content: html`<button>Rotate secret</button>`,
   });
 }
 
 function secretNotice({ secret }: RotatedSecret): Html {
-  return html`<div class="once" role="status"><p>Rotation started. This is the next signing secret. It is shown
-only once:</p>
+  return html`<div class="once" role="status"><p>Rotation started. This is the next signing secret. It is
+shown only once:</p>
 <p>${copyable(secret)}</p></div>`;
 }

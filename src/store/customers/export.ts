@@ -46,7 +46,8 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   {
     name: 'webhooks',
     ids: { id: 'webhook' },
-    rows: `select id, url, events, active, paused_reason, scope, secret_hint, next_secret_hint, reach, created_at
+    rows: `select id, url, events, active, paused_reason, scope, secret_hint, next_secret_hint, reach,
+                  created_at
              from webhooks where customer_id = $1 order by created_at`,
   },
   {

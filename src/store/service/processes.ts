@@ -14,8 +14,8 @@ export async function registerProcess(session: Sql): Promise<void> {
   const { first_lease: firstLease } = OWN_LEASES;
   await session.row('select pg_advisory_lock_shared($1, hashtext($2))', [LOCK_CLASS, firstLease]);
   await session.run(
-    `insert into processes (first_lease, last_lease) values ($first_lease, $last_lease)
-     on conflict (first_lease) do nothing`,
+    `insert into processes (first_lease, last_lease, knows_partitions)
+     values ($first_lease, $last_lease, true) on conflict (first_lease) do nothing`,
     { ...OWN_LEASES },
   );
 }

@@ -17,12 +17,14 @@ export interface Purge {
   readonly where?: string;
   /** An additional condition for deletion; `aged` is the row and NOW the business time. */
   readonly removableWhen?: string;
+  /** Rows are deleted from the default partition, or from the named one (partitions.ts). */
+  readonly partitioned?: true;
 }
 
 const NOW = '$4::timestamptz';
 
 export const PURGES = {
-  audit: { table: 'audit_events', by: 'id', type: 'uuid' },
+  audit: { table: 'audit_events', by: 'id', type: 'uuid', partitioned: true },
   staffLog: { table: 'staff_log', by: 'id', type: 'uuid' },
   customerNotes: { table: 'customer_notes', by: 'id', type: 'uuid' },
   approvals: { table: 'approval_requests', by: 'id', type: 'uuid' },
@@ -48,12 +50,19 @@ export const PURGES = {
     removableWhen: `aged.disabled_at <= ${NOW} - interval '${STAFF_LIMITS.logRetentionDays} days'`,
   },
   // Keep a delivery that is still to be sent, however old it is.
-  deliveries: { table: 'deliveries', by: 'id', type: 'uuid', removableWhen: 'aged.due_at is null' },
+  deliveries: {
+    table: 'deliveries',
+    by: 'id',
+    type: 'uuid',
+    partitioned: true,
+    removableWhen: 'aged.due_at is null',
+  },
   // Delete only events that were numbered (so their deliveries exist) and that no kept delivery refers to.
   events: {
     table: 'events',
     by: 'id',
     type: 'uuid',
+    partitioned: true,
     removableWhen: `aged.seq is not null and not exists (
       select from deliveries d where d.event_id = aged.id and (d.due_at is not null or d.on_request)
          and (d.due_at is not null
@@ -68,17 +77,19 @@ export const PURGES = {
     removableWhen: `(aged.created_at <= ${NOW} - interval '${LIMITS.sessionMaxDays} days'
       or aged.seen_at <= ${NOW} - interval '${LIMITS.sessionIdleHours} hours')`,
   },
-  metrics: { table: 'metrics', by: 'hour', type: 'timestamptz' },
+  metrics: { table: 'metrics', by: 'hour', type: 'timestamptz', partitioned: true },
   minuteMetrics: {
     table: 'metric_points',
     by: 'starts_at',
     type: 'timestamptz',
+    partitioned: true,
     where: 'aged.step_s = 60',
   },
   fiveMinuteMetrics: {
     table: 'metric_points',
     by: 'starts_at',
     type: 'timestamptz',
+    partitioned: true,
     where: 'aged.step_s = 300',
   },
   mails: { table: 'mails', by: 'created_at', type: 'timestamptz', where: 'aged.due_at is null' },
@@ -177,6 +188,8 @@ export interface PurgeBatch {
   readonly now: Date;
   /** How many rows to scan. */
   readonly limit: number;
+  /** The partition; absent: the default one. */
+  readonly partition?: string;
 }
 
 export interface Purged {
@@ -190,16 +203,23 @@ const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', timestamptz: '-inf
 
 export async function purgeBatch(sql: Sql, purge: Purge, batch: PurgeBatch): Promise<Purged> {
   const from = batch.from ?? FIRST[purge.type];
-  const row = await sql.row<Purged>(statement(purge), [from, batch.until, batch.limit, batch.now]);
+  const row = await sql.row<Purged>(statement(purge, batch.partition), [
+    from,
+    batch.until,
+    batch.limit,
+    batch.now,
+  ]);
   return row ?? { gone: 0, looked: 0, reached: null };
 }
 
 /**
  * Selects rows by `ctid`, their physical location: a concurrent update moves the row, which then stays until
- * the next run. The next batch begins where this one ended, so it skips rows that were deleted or have to
- * stay.
+ * the next run. It is unique in one partition only. The next batch begins where this one ended, so it skips
+ * rows that were deleted or have to stay.
  */
-function statement({ table, by, type, where, removableWhen }: Purge): string {
+function statement(purge: Purge, partition = purge.table): string {
+  const { by, type, where, removableWhen } = purge;
+  const table = purge.partitioned ? `partitions.${partition}` : purge.table;
   const indexed = where === undefined ? '' : `and ${where}`;
   const removable = removableWhen === undefined ? '' : `and ${removableWhen}`;
   return `with looked as materialized (

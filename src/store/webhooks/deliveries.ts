@@ -76,8 +76,8 @@ export async function postponeDeliveries(
 ): Promise<void> {
   await tx.run(
     `update deliveries set due_at = $3, next_attempt_at = $3
-      where ctid = any(array(select ctid from deliveries
-                              where webhook_id = $1 and due_at <= $2 order by due_at limit ${POSTPONE_MAX}))`,
+      where id = any(array(select id from deliveries
+                            where webhook_id = $1 and due_at <= $2 order by due_at limit ${POSTPONE_MAX}))`,
     [webhookId, now, until],
   );
 }

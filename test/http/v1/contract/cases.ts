@@ -3,8 +3,7 @@
  * schema, so that no place is missed. All of them can run on one estate, deletions last.
  */
 import type { Operation } from '../../../../src/spec/operations.ts';
-import type { Case } from './cases-parts.ts';
-import { caseFor, inBody, inFilter, inPath, NOTHING } from './cases-parts.ts';
+import { type Case, caseFor, inBody, inFilter, inPath, NOTHING } from './cases-parts.ts';
 import { type Estate, PUBLIC_KEY, RULE, UPLOAD } from './estate.ts';
 
 const USER_DATA = Buffer.from('#cloud-config\n').toString('base64');
