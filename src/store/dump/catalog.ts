@@ -1,4 +1,5 @@
 /** The tables, constraints, and sequences of the database, for backups. Names are quoted where needed. */
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 
 export interface DumpedTable {
@@ -6,25 +7,63 @@ export interface DumpedTable {
   readonly name: string;
   /** Without those that are computed. */
   readonly columns: readonly string[];
+  readonly is_partitioned: boolean;
 }
 
 /** Ours: the tables of the service, and those of the simulated world. */
 const SCHEMAS = `('public', 'sim')`;
+const IS_OURS = `n.nspname in ${SCHEMAS}`;
+const OF_EXTENSION = `exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')`;
 
-/** Lists the tables whose rows survive a crash. Those of extensions are not ours. */
+/**
+ * Lists the tables whose rows survive a crash. Those of extensions are not ours. A partitioned table stands
+ * for its partitions, which differ between databases.
+ */
 export async function listTables(sql: Sql): Promise<DumpedTable[]> {
   return await sql.rows<DumpedTable>(
     `select format('%I.%I', n.nspname, c.relname) as name,
             coalesce(array_agg(quote_ident(a.attname) order by quote_ident(a.attname))
-                       filter (where a.attname is not null), '{}') as columns
+                       filter (where a.attname is not null), '{}') as columns,
+            c.relkind = 'p' as is_partitioned
        from pg_class c
        join pg_namespace n on n.oid = c.relnamespace
        left join pg_attribute a
          on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-      where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname in ${SCHEMAS}
-        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
-      group by 1 order by 1`,
+      where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p' and ${IS_OURS}
+        and not ${OF_EXTENSION}
+      group by 1, c.relkind order by 1`,
   );
+}
+
+/** Throws an OperatorError if a table is neither listed nor a partition of a listed one: no backup has it. */
+export async function requireNoOtherTables(sql: Sql, listed: readonly DumpedTable[]): Promise<void> {
+  const other = await sql.row<{ name: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as name
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace
+       cross join lateral (select coalesce(pg_partition_root(c.oid), c.oid)::oid as oid) root
+       join pg_class r on r.oid = root.oid
+       join pg_namespace s on s.oid = r.relnamespace
+      where c.relkind in ('r', 'p') and c.relpersistence = 'p' and not ${OF_EXTENSION}
+        and n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+        and format('%I.%I', s.nspname, r.relname) <> all ($1::text[])
+      order by 1 limit 1`,
+    [listed.map(({ name }) => name)],
+  );
+  if (other === undefined) return;
+  throw new OperatorError(
+    `the database has the table ${other.name}, which backups do not include: move it to another database`,
+  );
+}
+
+/** Lists the tables and partitions that have triggers of their own. */
+export async function listTriggered(sql: Sql): Promise<string[]> {
+  const rows = await sql.rows<{ name: string }>(
+    `select distinct format('%I.%I', n.nspname, c.relname) as name
+       from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+      where not t.tgisinternal and c.relkind in ('r', 'p') and (${IS_OURS} or c.relispartition) order by 1`,
+  );
+  return rows.map(({ name }) => name);
 }
 
 export interface ForeignKey {
@@ -33,6 +72,7 @@ export interface ForeignKey {
   readonly definition: string;
 }
 
+/** Lists those of partitions only where the partitioned table has none. */
 export async function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
   return await sql.rows<ForeignKey>(
     `select format('%I.%I', n.nspname, c.relname) as table_name, quote_ident(k.conname) as name,
@@ -40,7 +80,7 @@ export async function listForeignKeys(sql: Sql): Promise<ForeignKey[]> {
        from pg_constraint k
        join pg_class c on c.oid = k.conrelid
        join pg_namespace n on n.oid = c.relnamespace
-      where k.contype = 'f' and n.nspname in ${SCHEMAS} order by 1, 2`,
+      where k.contype = 'f' and k.conparentid = 0 and (${IS_OURS} or c.relispartition) order by 1, 2`,
   );
 }
 

@@ -1,12 +1,9 @@
 /** Checks a backup without a database: its entries, and the rows and checksum of each table. */
 import { createHash } from 'node:crypto';
 import { ArchiveError } from '../../kernel/crypt/age.ts';
-import { tableOfEntry } from './dump.ts';
+import { countRows, tableOfEntry } from './dump.ts';
 import { HEADER_NAME, MANIFEST_NAME, parseHeader, parseManifest } from './format.ts';
 import { readEntries } from './tar.ts';
-
-/** Rows of `COPY` end with it; within a row it is written as `\n`. */
-const LINE_FEED = 10;
 
 /** `content` is a decrypted backup. Throws an ArchiveError unless it is whole. */
 export async function checkDump(content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -28,7 +25,7 @@ export async function checkDump(content: AsyncIterable<Uint8Array>): Promise<voi
       const found = tables.get(table ?? '');
       if (!found) throw mismatch(name);
       found.hash.update(bytes);
-      found.rows += bytes.reduce((rows, byte) => rows + (byte === LINE_FEED ? 1 : 0), 0);
+      found.rows += countRows(bytes);
     }
   }
   if (!isWhole) throw new ArchiveError('the archive is damaged or incomplete');

@@ -8,12 +8,21 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { destroyConnection } from '../connections/socket.ts';
 import type { OpenDatabase } from '../db.ts';
-import { type DumpedTable, listMigrations, listTables, prepareSession, readSequences } from './catalog.ts';
+import {
+  type DumpedTable,
+  listMigrations,
+  listTables,
+  prepareSession,
+  readSequences,
+  requireNoOtherTables,
+} from './catalog.ts';
 import { type BackupHeader, type BackupManifest, HEADER_NAME, MANIFEST_NAME } from './format.ts';
 import { endOfEntries, writeEntry } from './tar.ts';
 
 const ENTRY_BYTES = 1024 ** 2;
 const ENTRY_DIGITS = 9;
+/** Rows of `COPY` end with it; within a row it is written as `\n`. */
+const LINE_FEED = 10;
 
 export type DumpSource = Pick<OpenDatabase, 'open' | 'withClient'>;
 
@@ -32,9 +41,13 @@ export async function* dumpDatabase(
   const client = await source.open({ query_timeout: 0 }, (each) => each.on('error', () => undefined));
   try {
     const sql = source.withClient(client, Number.POSITIVE_INFINITY);
+    const names = (await listTables(sql)).map(({ name }) => name);
     await sql.run('begin isolation level repeatable read read only');
     await prepareSession(sql);
+    // Before the first query, which takes the snapshot: a change of a table behind it would leave no rows.
+    await sql.run(`lock table ${names.join(', ')} in access share mode`);
     const [migrations, tables] = [await listMigrations(sql), await listTables(sql)];
+    await requireNoOtherTables(sql, tables);
     const whole: BackupHeader = { ...header, migrations, tables: tables.map(toJson) };
     yield* writeEntry({ name: HEADER_NAME, bytes: Buffer.from(JSON.stringify(whole, null, 1)) });
     const copied: BackupManifest['tables'][number][] = [];
@@ -61,12 +74,15 @@ async function* dumpTable(
   const hash = createHash('sha256');
   const copy = client.query(copyTo(copyStatement(table, 'to stdout')));
   let number = 0;
+  // `copy.rowCount` is set only after the stream has ended.
+  let rows = 0;
   for await (const bytes of inPieces(copy)) {
     signal?.throwIfAborted();
     hash.update(bytes);
+    rows += countRows(bytes);
     yield* writeEntry({ name: entryName(table.name, number++), bytes });
   }
-  return { name: table.name, rows: copy.rowCount ?? 0, sha256: hash.digest('hex') };
+  return { name: table.name, rows, sha256: hash.digest('hex') };
 }
 
 function entryName(table: string, number: number): string {
@@ -79,7 +95,17 @@ export function tableOfEntry(name: string): string | null {
   return folder === 'tables' && table !== undefined && number !== undefined ? table : null;
 }
 
-export function copyStatement({ name, columns }: DumpedTable, direction: 'to stdout' | 'from stdin'): string {
+export function countRows(bytes: Uint8Array): number {
+  let rows = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) rows += 1;
+  return rows;
+}
+
+export function copyStatement(table: DumpedTable, direction: 'to stdout' | 'from stdin'): string {
+  const { name, columns, is_partitioned: isPartitioned } = table;
+  // The table itself has no rows, only its partitions.
+  if (isPartitioned && direction === 'to stdout')
+    return `copy (select ${columns.join(', ')} from ${name}) ${direction}`;
   // A statement for a table without columns has no list.
   return `copy ${name} ${columns.length > 0 ? `(${columns.join(', ')})` : ''} ${direction}`;
 }

@@ -19,6 +19,7 @@ import {
   listForeignKeys,
   listMigrations,
   listTables,
+  listTriggered,
   prepareSession,
   setSequence,
 } from './catalog.ts';
@@ -128,12 +129,13 @@ async function loadRows(loading: Loading): Promise<BackupManifest> {
   const keys = await listForeignKeys(sql);
   for (const { table_name: table, name } of keys)
     await sql.run(`alter table ${table} drop constraint ${name}`);
-  for (const { name } of tables) await sql.run(`alter table ${name} disable trigger user`);
+  const triggered = await listTriggered(sql);
+  for (const name of triggered) await sql.run(`alter table ${name} disable trigger user`);
   await sql.run(`truncate ${tables.map(({ name }) => name).join(', ')}`);
   const { manifest, copied } = await copyTables(loading, tables);
   requireManifest(manifest, copied);
   for (const sequence of manifest.sequences) await setSequence(sql, sequence);
-  for (const { name } of tables) await sql.run(`alter table ${name} enable trigger user`);
+  for (const name of triggered) await sql.run(`alter table ${name} enable trigger user`);
   for (const { table_name: table, name, definition } of keys)
     await sql.run(`alter table ${table} add constraint ${name} ${definition}`);
   return manifest;
@@ -141,7 +143,7 @@ async function loadRows(loading: Loading): Promise<BackupManifest> {
 
 async function requireSameTables(sql: Sql, header: BackupHeader): Promise<readonly DumpedTable[]> {
   const tables = await listTables(sql);
-  const describe = (each: readonly DumpedTable[]) =>
+  const describe = (each: BackupHeader['tables'] | readonly DumpedTable[]) =>
     JSON.stringify(each.map(({ name, columns }) => [name, [...columns].sort()]).sort());
   if (describe(tables) === describe(header.tables)) return tables;
   throw new OperatorError(
