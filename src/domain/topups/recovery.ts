@@ -11,7 +11,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { CoinCode } from '../../spec/coins.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { isAbove } from '../../store/service/mark-file.ts';
+import { isAbove, isCovered } from '../../store/service/mark-file.ts';
 import { endRestoration, findRestoration, isInRecovery } from '../../store/service/restoration.ts';
 import { incrementRulesVersion } from '../../store/service/rules.ts';
 import {
@@ -31,7 +31,8 @@ type Deps = Pick<Service, 'db' | 'log' | 'marks'>;
 
 /**
  * Compares the file of this machine with the database. Where the database is behind, stores the marks in it,
- * so that every process learns of them. Where it is ahead, raises the file: any machine may be the last.
+ * so that every process learns of them. Where it is ahead, raises the file: any machine may be the last. Until
+ * a restored database is recovered, the file stays as it is: it would look like marks that survived the loss.
  */
 export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
   const seen = await marks.read();
@@ -46,6 +47,7 @@ export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
     });
     if (raised.length > 0) log.error({ coins: raised }, 'the database is behind its address marks');
   }
+  if (await findRestoration(db)) return;
   try {
     for (const [coin, row] of numbers) await marks.raise(coin, row);
   } catch (error) {
@@ -109,25 +111,28 @@ export interface EndedRestoration {
 
 /**
  * Ends the recovery of a restored database; null if it is not one, or is still behind its marks. Without any
- * marks, `skip` says how many addresses of each coin may have been given out since the backup.
+ * marks, then or now, `skip` says how many addresses of each coin may have been given out since the backup.
  */
 export async function endRecovery(
-  service: Deps & Pick<Service, 'clock' | 'chains' | 'wake'>,
+  service: Pick<Service, 'db' | 'clock' | 'chains' | 'marks' | 'wake'>,
   { skip }: { readonly skip: number | undefined },
 ): Promise<EndedRestoration | null> {
   const { db } = service;
   const restoration = await findRestoration(db);
   if (!restoration || (await listBehind(db)).length > 0) return null;
-  if (!restoration.restored_with_marks && skip === undefined) {
+  const numbers = await listAddressNumbers(db);
+  const hasMarks = restoration.restored_with_marks || isCovered(numbers, await service.marks.read());
+  if (!hasMarks && skip === undefined) {
     throw new OperatorError(
-      'the restore found no address marks of this database: run skerryd recover --skip <count>, with more ' +
-        'addresses than any coin can have given out since the backup',
+      'there are no address marks of this database that are as new as the backup: put them back, or run ' +
+        'skerryd recover --skip <count>, with more addresses than any coin can have given out since the backup',
     );
   }
   const skipped = new Map<CoinCode, number>();
-  for (const { coin, next_index: nextIndex, given } of await listAddressNumbers(db)) {
-    if (!skip || (nextIndex === 0n && given === 0n)) continue;
-    skipped.set(coin, await skipNext(service, coin, skip));
+  if (skip) {
+    // The first address of a coin may be newer than the backup, too.
+    for (const coin of new Set([...numbers.map((row) => row.coin), ...service.chains.keys()]))
+      skipped.set(coin, await skipNext(service, coin, skip));
   }
   await db.transaction((tx) => endRestoration(tx));
   service.wake();

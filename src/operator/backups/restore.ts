@@ -14,7 +14,8 @@ const IDENTITY_MAX_BYTES = 64 * 1024;
 
 const WITH_MARKS = 'put the newest address-marks of each machine back, then run skerryd recover';
 const WITHOUT_MARKS =
-  'there are no address-marks of this database: put them back, or run skerryd recover --skip <count>';
+  'there are no address-marks of this database that are as new as the backup: put them back and run ' +
+  'skerryd recover, or run skerryd recover --skip <count>';
 
 export function addRestore(program: Command, { resources, terminal }: OperatorContext): void {
   program

@@ -12,10 +12,10 @@ import type { SwitchName } from '../../../spec/switches.ts';
 import type { OpenDatabase } from '../../../store/db.ts';
 import type { BackupHeader, BackupManifest } from '../../../store/dump/format.ts';
 import { loadDatabase } from '../../../store/dump/load.ts';
-import { MarkFile } from '../../../store/service/mark-file.ts';
+import { isCovered, MarkFile } from '../../../store/service/mark-file.ts';
 import { saveRestoration } from '../../../store/service/restoration.ts';
 import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
-import { saveMark } from '../../../store/topups/marks.ts';
+import { type AddressNumbers, saveMark } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 
@@ -33,7 +33,7 @@ export interface RestoreOptions {
 export interface Restored {
   readonly header: BackupHeader;
   readonly rows: number;
-  /** Whether address marks of this database were found in the data folder. */
+  /** Whether address marks of this database, not older than the backup, were found in the data folder. */
   readonly withMarks: boolean;
 }
 
@@ -50,7 +50,8 @@ export async function restoreBackup({
       const { database, taken_at: takenAt } = loaded.header;
       const { clockOffsetMs } = await openStoredIdentity(tx, identity);
       const now = new Date(Date.now() + clockOffsetMs);
-      withMarks = (await new MarkFile(markFilePath(identity.dataDir, database)).read()).size > 0;
+      const found = await new MarkFile(markFilePath(identity.dataDir, database)).read();
+      withMarks = isCovered(toNumbers(loaded.manifest), found);
       await saveRestoration(tx, {
         restored_at: now,
         restored_from: new Date(takenAt),
@@ -80,12 +81,16 @@ async function switchOff(tx: Sql, name: SwitchName, now: Date): Promise<void> {
  * The numbers at the end of the backup are later than its rows, so the recovery raises the rows to them. They
  * do not go to the folder: what is there afterward would look like marks that survived.
  */
-async function saveMarks(tx: Sql, { marks }: BackupManifest): Promise<void> {
-  for (const { coin, next_index, given, pool_place } of marks) {
-    if (!isCoinCode(coin)) continue;
-    const numbers = { next_index: BigInt(next_index), given: BigInt(given), pool_place: BigInt(pool_place) };
-    await saveMark(tx, coin, numbers);
-  }
+async function saveMarks(tx: Sql, manifest: BackupManifest): Promise<void> {
+  for (const { coin, ...numbers } of toNumbers(manifest))
+    if (isCoinCode(coin)) await saveMark(tx, coin, numbers);
+}
+
+function toNumbers({ marks }: BackupManifest): readonly (AddressNumbers & { readonly coin: string })[] {
+  return marks.map(({ coin, next_index, given, pool_place }) => ({
+    coin,
+    ...{ next_index: BigInt(next_index), given: BigInt(given), pool_place: BigInt(pool_place) },
+  }));
 }
 
 /** The file of a database's address marks in the data folder. */
