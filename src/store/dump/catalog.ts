@@ -11,7 +11,7 @@ export interface DumpedTable {
 /** Ours: the tables of the service, and those of the simulated world. */
 const SCHEMAS = `('public', 'sim')`;
 
-/** Lists the tables whose rows survive a crash. Those of extensions are not ours. */
+/** Lists the tables whose rows survive a crash, partitioned ones whole, without those of extensions. */
 export async function listTables(sql: Sql): Promise<DumpedTable[]> {
   return await sql.rows<DumpedTable>(
     `select format('%I.%I', n.nspname, c.relname) as name,
@@ -21,7 +21,8 @@ export async function listTables(sql: Sql): Promise<DumpedTable[]> {
        join pg_namespace n on n.oid = c.relnamespace
        left join pg_attribute a
          on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-      where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname in ${SCHEMAS}
+      where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
+        and n.nspname in ${SCHEMAS}
         and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
       group by 1 order by 1`,
   );

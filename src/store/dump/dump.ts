@@ -59,7 +59,7 @@ async function* dumpTable(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, BackupManifest['tables'][number]> {
   const hash = createHash('sha256');
-  const copy = client.query(copyTo(copyStatement(table, 'to stdout')));
+  const copy = client.query(copyTo(copyOut(table)));
   let number = 0;
   for await (const bytes of inPieces(copy)) {
     signal?.throwIfAborted();
@@ -79,9 +79,14 @@ export function tableOfEntry(name: string): string | null {
   return folder === 'tables' && table !== undefined && number !== undefined ? table : null;
 }
 
-export function copyStatement({ name, columns }: DumpedTable, direction: 'to stdout' | 'from stdin'): string {
+/** A partitioned table can only be read by a query. */
+function copyOut({ name, columns }: DumpedTable): string {
+  return `copy (select ${columns.join(', ')} from ${name}) to stdout`;
+}
+
+export function copyIn({ name, columns }: DumpedTable): string {
   // A statement for a table without columns has no list.
-  return `copy ${name} ${columns.length > 0 ? `(${columns.join(', ')})` : ''} ${direction}`;
+  return `copy ${name} ${columns.length > 0 ? `(${columns.join(', ')})` : ''} from stdin`;
 }
 
 async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

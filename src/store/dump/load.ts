@@ -22,7 +22,7 @@ import {
   prepareSession,
   setSequence,
 } from './catalog.ts';
-import { copyStatement, tableOfEntry } from './dump.ts';
+import { copyIn, tableOfEntry } from './dump.ts';
 import {
   type BackupHeader,
   type BackupManifest,
@@ -192,7 +192,7 @@ class TableCopy {
 
   constructor(client: pg.Client, table: DumpedTable) {
     this.name = table.name;
-    this.#stream = client.query(copyFrom(copyStatement(table, 'from stdin')));
+    this.#stream = client.query(copyFrom(copyIn(table)));
     this.#stream.on('error', (error: Error) => {
       this.#failure ??= error;
     });
