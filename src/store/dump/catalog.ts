@@ -7,7 +7,6 @@ export interface DumpedTable {
   readonly name: string;
   /** Without those that are computed. */
   readonly columns: readonly string[];
-  readonly is_partitioned: boolean;
 }
 
 /** Ours: the tables of the service, and those of the simulated world. */
@@ -23,15 +22,14 @@ export async function listTables(sql: Sql): Promise<DumpedTable[]> {
   return await sql.rows<DumpedTable>(
     `select format('%I.%I', n.nspname, c.relname) as name,
             coalesce(array_agg(quote_ident(a.attname) order by quote_ident(a.attname))
-                       filter (where a.attname is not null), '{}') as columns,
-            c.relkind = 'p' as is_partitioned
+                       filter (where a.attname is not null), '{}') as columns
        from pg_class c
        join pg_namespace n on n.oid = c.relnamespace
        left join pg_attribute a
          on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
       where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p' and ${IS_OURS}
         and not ${OF_EXTENSION}
-      group by 1, c.relkind order by 1`,
+      group by 1 order by 1`,
   );
 }
 

@@ -72,7 +72,7 @@ async function* dumpTable(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, BackupManifest['tables'][number]> {
   const hash = createHash('sha256');
-  const copy = client.query(copyTo(copyStatement(table, 'to stdout')));
+  const copy = client.query(copyTo(copyOut(table)));
   let number = 0;
   // `copy.rowCount` is set only after the stream has ended.
   let rows = 0;
@@ -101,13 +101,14 @@ export function countRows(bytes: Uint8Array): number {
   return rows;
 }
 
-export function copyStatement(table: DumpedTable, direction: 'to stdout' | 'from stdin'): string {
-  const { name, columns, is_partitioned: isPartitioned } = table;
-  // The table itself has no rows, only its partitions.
-  if (isPartitioned && direction === 'to stdout')
-    return `copy (select ${columns.join(', ')} from ${name}) ${direction}`;
+/** A partitioned table can only be read by a query. */
+function copyOut({ name, columns }: DumpedTable): string {
+  return `copy (select ${columns.join(', ')} from ${name}) to stdout`;
+}
+
+export function copyIn({ name, columns }: DumpedTable): string {
   // A statement for a table without columns has no list.
-  return `copy ${name} ${columns.length > 0 ? `(${columns.join(', ')})` : ''} ${direction}`;
+  return `copy ${name} ${columns.length > 0 ? `(${columns.join(', ')})` : ''} from stdin`;
 }
 
 async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

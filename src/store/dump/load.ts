@@ -23,7 +23,7 @@ import {
   prepareSession,
   setSequence,
 } from './catalog.ts';
-import { copyStatement, tableOfEntry } from './dump.ts';
+import { copyIn, tableOfEntry } from './dump.ts';
 import {
   type BackupHeader,
   type BackupManifest,
@@ -143,7 +143,7 @@ async function loadRows(loading: Loading): Promise<BackupManifest> {
 
 async function requireSameTables(sql: Sql, header: BackupHeader): Promise<readonly DumpedTable[]> {
   const tables = await listTables(sql);
-  const describe = (each: BackupHeader['tables'] | readonly DumpedTable[]) =>
+  const describe = (each: readonly DumpedTable[]) =>
     JSON.stringify(each.map(({ name, columns }) => [name, [...columns].sort()]).sort());
   if (describe(tables) === describe(header.tables)) return tables;
   throw new OperatorError(
@@ -194,7 +194,7 @@ class TableCopy {
 
   constructor(client: pg.Client, table: DumpedTable) {
     this.name = table.name;
-    this.#stream = client.query(copyFrom(copyStatement(table, 'from stdin')));
+    this.#stream = client.query(copyFrom(copyIn(table)));
     this.#stream.on('error', (error: Error) => {
       this.#failure ??= error;
     });

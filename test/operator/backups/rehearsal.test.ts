@@ -138,7 +138,8 @@ async function copyOutside(from: OpenDatabase, to: OpenDatabase): Promise<void> 
         `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as all_rows from ${name} t`,
       );
       await tx.run(
-        `insert into ${name} overriding system value select * from jsonb_populate_recordset(null::${name}, $1)`,
+        `insert into ${name} overriding system value
+         select * from jsonb_populate_recordset(null::${name}, $1)`,
         [row?.all_rows ?? '[]'],
       );
     }
