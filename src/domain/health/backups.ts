@@ -1,6 +1,6 @@
 /** Findings and figures about backups of the database, and about the recovery after a restore. */
 import { formatSessionTime, HOUR_MS } from '../../kernel/time.ts';
-import { findFirstBackupTime, findNewestBackup, findVerifiedBackup } from '../../store/service/backups.ts';
+import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
 import { findRestoration } from '../../store/service/restoration.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
@@ -16,7 +16,7 @@ interface Finding {
 type Deps = Pick<Service, 'db' | 'clock' | 'settings' | 'backups'>;
 
 export interface BackupState {
-  /** Since the newest verified backup began, or else the first attempt; null: none yet. */
+  /** Since the newest verified backup began, or else the first was due; null: none was yet. */
   readonly ageMs: number | null;
   /** Why the latest attempt failed. */
   readonly failure: string | null;
@@ -28,7 +28,7 @@ export interface BackupState {
 export async function readBackupState({ db, clock, backups }: Deps): Promise<BackupState | null> {
   if (!backups?.target) return null;
   const [newest, verified] = [await findNewestBackup(db), await findVerifiedBackup(db)];
-  const since = verified?.started_at ?? (await findFirstBackupTime(db));
+  const since = verified?.started_at ?? (await findScheduleTime(db));
   return {
     ageMs: since === undefined ? null : Math.max(0, clock.now().getTime() - since.getTime()),
     failure: newest?.failure ?? null,

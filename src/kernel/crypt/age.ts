@@ -37,10 +37,14 @@ export function parseIdentities(text: string): readonly string[] {
   throw new OperatorError('the identity file must have lines that begin with AGE-SECRET-KEY-1');
 }
 
-/** Creates an identity that exists only in memory. */
-export async function createIdentity(): Promise<{ readonly identity: string; readonly recipient: string }> {
+/** Creates an identity that exists only in memory. It is no weaker than the recipients `like`. */
+export async function createIdentity({ like = [] }: { readonly like?: readonly string[] } = {}): Promise<{
+  readonly identity: string;
+  readonly recipient: string;
+}> {
   const age = await import('age-encryption');
-  const identity = await age.generateX25519Identity();
+  const isPostQuantum = like.some((each) => each.startsWith('age1pq1'));
+  const identity = await (isPostQuantum ? age.generateHybridIdentity() : age.generateX25519Identity());
   return { identity, recipient: await age.identityToRecipient(identity) };
 }
 

@@ -1,6 +1,8 @@
 /** `backup`: writes an encrypted backup of the database, and lists those that are recorded. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { performBackup, recordBackup } from '../../domain/upkeep/backups/perform.ts';
+import type { Service } from '../../domain/context.ts';
+import { performBackup, recordBackup, runAlone } from '../../domain/upkeep/backups/perform.ts';
 import type { BackupPlan } from '../../domain/upkeep/backups/plan.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
@@ -10,6 +12,9 @@ import { type OperatorContext, ProblemsFound } from '../context.ts';
 import { parsePositiveInt } from '../options.ts';
 
 const LIMIT = 30;
+/** Longer than the lease of a process that was killed. */
+const WAIT_MS = 12_000;
+const POLL_MS = 500;
 const NO_RECIPIENTS =
   'SKERRY_BACKUP_RECIPIENTS is not set: enter a public key of age-keygen, whose identity can read the backup';
 
@@ -39,12 +44,23 @@ function addCreate(backup: Command, { resources, terminal }: OperatorContext): v
       const { target, isScheduled } = chooseTarget(plan, options);
       const perform = isScheduled ? recordBackup : performBackup;
       const prove = isScheduled || options.verify === true;
-      const row = await perform(service, { plan, target, prove });
+      const row = await waitToRun(service, () => perform(service, { plan, target, prove }));
       report(row, terminal.out);
       if (row.failure === null) return;
       terminal.err(`skerryd: the backup failed: ${row.failure}`);
       throw new ProblemsFound();
     });
+}
+
+async function waitToRun(service: Service, work: () => Promise<BackupRow>): Promise<BackupRow> {
+  const rows: BackupRow[] = [];
+  for (const until = performance.now() + WAIT_MS; ; await pause(POLL_MS)) {
+    await runAlone(service, async () => void rows.push(await work()));
+    const [row] = rows;
+    if (row !== undefined) return row;
+    if (performance.now() > until)
+      throw new OperatorError('a backup is under way: wait until skerryd backup list shows it');
+  }
 }
 
 function chooseTarget(

@@ -39,6 +39,8 @@ export async function* dumpDatabase(
   { header, readMarks, signal }: DumpOptions,
 ): AsyncGenerator<Uint8Array> {
   const client = await source.open({ query_timeout: 0 }, (each) => each.on('error', () => undefined));
+  const stop = () => destroyConnection(client);
+  signal?.addEventListener('abort', stop);
   try {
     const sql = source.withClient(client, Number.POSITIVE_INFINITY);
     const names = (await listTables(sql)).map(({ name }) => name);
@@ -57,8 +59,9 @@ export async function* dumpDatabase(
     yield* writeEntry({ name: MANIFEST_NAME, bytes: Buffer.from(JSON.stringify(manifest, null, 1)) });
     yield endOfEntries();
   } finally {
+    signal?.removeEventListener('abort', stop);
     // Also in the middle of a copy.
-    destroyConnection(client);
+    stop();
   }
 }
 
@@ -73,6 +76,8 @@ async function* dumpTable(
 ): AsyncGenerator<Uint8Array, BackupManifest['tables'][number]> {
   const hash = createHash('sha256');
   const copy = client.query(copyTo(copyOut(table)));
+  // A connection that is lost behind the last row has no other listener.
+  copy.on('error', () => undefined);
   let number = 0;
   // `copy.rowCount` is set only after the stream has ended.
   let rows = 0;

@@ -20,4 +20,6 @@ alter table service
   -- When the backup was made.
   add column restored_from timestamptz,
   -- Whether the restore found address marks of this database outside it.
-  add column restored_with_marks bool not null default false;
+  add column restored_with_marks bool not null default false,
+  -- When the first scheduled backup was due.
+  add column backups_since timestamptz;

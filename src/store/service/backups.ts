@@ -43,9 +43,14 @@ export async function findVerifiedBackup(sql: Sql): Promise<BackupRow | undefine
   );
 }
 
-/** Returns when the first recorded one began, or undefined. */
-export async function findFirstBackupTime(sql: Sql): Promise<Date | undefined> {
-  const row = await sql.row<{ at: Date | null }>('select min(started_at) as at from database_backups');
+/** Remembers when the first backup was due: it may never end, and then has no record. */
+export async function saveScheduleTime(sql: Sql, now: Date): Promise<void> {
+  await sql.run('update service set backups_since = $1 where backups_since is null', [now]);
+}
+
+/** Returns when the first backup was due, or undefined. */
+export async function findScheduleTime(sql: Sql): Promise<Date | undefined> {
+  const row = await sql.row<{ at: Date | null }>('select backups_since as at from service');
   return row?.at ?? undefined;
 }
 

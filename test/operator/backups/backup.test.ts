@@ -10,8 +10,12 @@ import { type Config, loadConfig } from '../../../src/config.ts';
 import { readStatus } from '../../../src/domain/health/status.ts';
 import { isPoolCoin } from '../../../src/domain/topups/addresses/pool.ts';
 import { endRecovery, isRecovering, recoverNumbers } from '../../../src/domain/topups/recovery.ts';
+import { performBackup, runAlone } from '../../../src/domain/upkeep/backups/perform.ts';
+import type { BackupPlan } from '../../../src/domain/upkeep/backups/plan.ts';
+import { removeLeftovers } from '../../../src/domain/upkeep/backups/prove.ts';
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { createIdentity } from '../../../src/kernel/crypt/age.ts';
+import type { ArchiveStore } from '../../../src/ports/archives.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
 import { findServiceRow } from '../../../src/store/service/service.ts';
 import { listAddressNumbers } from '../../../src/store/topups/marks.ts';
@@ -269,6 +273,56 @@ test('a backup can be verified without a database, by its checksums', async () =
   const { code, text } = await runBackup(open, '--to', archives.folder, '--verify');
   assert.equal(code, 0, text);
   assert.match(text, /^verified: read back/m);
+});
+
+test('a backup that is stopped ends at once, and leaves no copy', async () => {
+  const { service } = world.opened;
+  const folder = join(archives.folder, 'scratch');
+  const plan = { ...(service.backups as BackupPlan), scratchFolder: folder };
+  const target = plan.openFolder(join(archives.folder, 'stopped'));
+  const attempt = async (when: 'write' | 'read') => {
+    const abort = new AbortController();
+    const stopAt = (place: typeof when) => place === when && abort.abort();
+    const stopping: ArchiveStore = {
+      label: target.label,
+      write: (id, content, bytes) =>
+        target.write(
+          id,
+          stopBehindFirst(content, () => stopAt('write')),
+          bytes,
+        ),
+      read: (id) => stopBehindFirst(target.read(id), () => stopAt('read')),
+      list: () => target.list(),
+      remove: (id) => target.remove(id),
+    };
+    const { signal } = abort;
+    await assert.rejects(performBackup(service, { plan, target: stopping, prove: true, signal }));
+    assert.equal(signal.aborted, true);
+  };
+  await mkdir(folder);
+  await attempt('write');
+  assert.deepEqual(await target.list(), []);
+  await attempt('read');
+  assert.deepEqual(await readdir(folder), []);
+  await mkdir(join(folder, 'backup-check-left'));
+  assert.equal(await removeLeftovers(folder), true);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+async function* stopBehindFirst(content: AsyncIterable<Uint8Array>, stop: () => void) {
+  for await (const chunk of content) {
+    yield chunk;
+    stop();
+  }
+}
+
+test('a second backup waits for the first, and then gives up', async () => {
+  const { service } = world.opened;
+  await runAlone(service, async () => {
+    const { code, text } = await runBackup(world.opened, '--to', archives.folder);
+    assert.equal(code, 1);
+    assert.match(text, /a backup is under way/);
+  });
 });
 
 test('a backup appears only when it is complete', async () => {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config.ts';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
 import { readStatus } from '../../../src/domain/health/status.ts';
-import { isDue, lastSlot } from '../../../src/domain/upkeep/backups/plan.ts';
+import { isDue, isProofDue, lastSlot } from '../../../src/domain/upkeep/backups/plan.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
 import { type BackupRow, listBackups } from '../../../src/store/service/backups.ts';
@@ -120,15 +120,28 @@ test('a backup that fails raises the alarm, and so does the age of the verified 
   assert.ok(((await gauge('skerry_backup_age_seconds')) ?? 0) > 2 * 86_400);
 });
 
+test('the first backup of a day is verified', () => {
+  const plan = { everyHours: 6, atMinutes: 150 } as Parameters<typeof isProofDue>[0];
+  const at = (time: string) => new Date(`2026-03-${time}:00Z`);
+  assert.equal(isProofDue(plan, undefined, at('01T10:00')), true);
+  assert.equal(isProofDue(plan, at('01T10:00'), at('01T14:30')), false);
+  assert.equal(isProofDue(plan, at('01T10:00'), at('02T02:31')), true);
+  assert.equal(isProofDue(plan, at('02T02:31'), at('02T20:31')), false);
+});
+
 test('the schedule counts from its time of day, and a failed attempt is repeated after half an hour', () => {
   const plan = { everyHours: 6, atMinutes: 150 } as Parameters<typeof lastSlot>[0];
   const at = (time: string) => new Date(`2026-03-01T${time}:00Z`);
   assert.deepEqual(lastSlot(plan, at('08:29')), at('02:30'));
   assert.deepEqual(lastSlot(plan, at('08:30')), at('08:30'));
-  const attempt = (failure: string | null) => ({ started_at: at('08:31'), ended_at: at('08:40'), failure });
+  const attempt = (failure: string | null, name: string | null = null) => ({
+    ...{ started_at: at('08:31'), ended_at: at('08:40'), failure, name },
+  });
   assert.equal(isDue(plan, undefined, at('08:31')), true);
   assert.equal(isDue(plan, attempt(null), at('14:29')), false);
   assert.equal(isDue(plan, attempt(null), at('14:30')), true);
   assert.equal(isDue(plan, attempt('the disk is full'), at('09:09')), false);
+  assert.equal(isDue(plan, attempt('not proved', 'written'), at('14:29')), false);
+  assert.equal(isDue(plan, attempt('not proved', 'written'), at('14:30')), true);
   assert.equal(isDue(plan, attempt('the disk is full'), new Date(at('08:40').getTime() + HOUR_MS / 2)), true);
 });

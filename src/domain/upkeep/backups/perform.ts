@@ -1,7 +1,7 @@
 /**
  * One backup from its first row to its record: written, read back, restored into a scratch database, checked,
- * and recorded. Then old ones are deleted, but never the newest that was proved. Of several processes, the
- * caller lets one do it. A killed run leaves no record and is repeated; what it wrote goes with the next one.
+ * and recorded. Then old ones are deleted, but never the newest that was proved. There is one at a time, over
+ * all processes. A killed run leaves no record and is repeated; what it wrote goes with the next one.
  */
 import { createIdentity } from '../../../kernel/crypt/age.ts';
 import { idTimestamp, newId } from '../../../kernel/ids.ts';
@@ -16,13 +16,26 @@ import {
   findNewestBackup,
   findVerifiedBackup,
   insertBackup,
+  saveScheduleTime,
 } from '../../../store/service/backups.ts';
 import type { Service } from '../../context.ts';
-import { type BackupPlan, isDue, PROVE_AFTER_MS } from './plan.ts';
+import { runExclusively } from '../exclusive.ts';
+import { type BackupPlan, isDue, isProofDue } from './plan.ts';
 import { proveBackup } from './prove.ts';
 import { writeBackup } from './write.ts';
 
 type Deps = Pick<Service, 'db' | 'clock' | 'settings' | 'log'>;
+
+/** `isDue` spaces the runs, so the lease ends with its run. */
+const LEASE = { name: 'back up', everyS: 0 } as const;
+
+/** Does nothing while another process works on a backup of this database. */
+export async function runAlone(
+  service: Pick<Service, 'db' | 'log'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  await runExclusively(service, LEASE, work);
+}
 
 export interface PerformOptions {
   readonly plan: BackupPlan;
@@ -44,7 +57,7 @@ export async function performBackup(service: Deps, options: PerformOptions): Pro
     return { ...row, ...written, ended_at: clock.now(), verified_at: null, failure };
   };
   // Only this run can read the archive, besides its recipients.
-  const { identity, recipient } = await createIdentity();
+  const { identity, recipient } = await createIdentity({ like: plan.recipients });
   const recipients = prove ? [...plan.recipients, recipient] : plan.recipients;
   let written: Pick<BackupRow, 'id' | 'name' | 'size_bytes' | 'sha256'>;
   try {
@@ -90,7 +103,11 @@ export async function backUpAsScheduled(
 ): Promise<void> {
   const { target } = plan;
   if (target === null || !(await isBackupDue(service, plan))) return;
-  await recordBackup(service, { plan, target, prove: await needsProof(service), signal });
+  const { db, clock } = service;
+  await saveScheduleTime(db, clock.now());
+  const proved = await findVerifiedBackup(db);
+  const prove = isProofDue(plan, proved?.started_at, clock.now());
+  await recordBackup(service, { plan, target, prove, signal });
 }
 
 /** Makes a backup at its configured place, records it, and deletes old ones. */
@@ -105,11 +122,6 @@ export async function recordBackup(service: Deps, options: PerformOptions): Prom
     log.warn({ err: describeError(error) }, 'old backups could not be deleted'),
   );
   return row;
-}
-
-async function needsProof({ db, clock }: Deps): Promise<boolean> {
-  const proved = await findVerifiedBackup(db);
-  return !proved || clock.now().getTime() - proved.started_at.getTime() >= PROVE_AFTER_MS;
 }
 
 /**

@@ -1,7 +1,8 @@
 /** When, where to, and for whom the database is backed up. */
-import { HOUR_MS, MINUTE_MS } from '../../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/time.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
 import type { DumpSource } from '../../../store/dump/dump.ts';
+import type { BackupRow } from '../../../store/service/backups.ts';
 
 /** Absent if no recipients are set: no one could read a backup. */
 export interface BackupPlan {
@@ -23,24 +24,38 @@ export interface BackupPlan {
 
 /** A backup is proved once a day; without a proof for two days, something is wrong. */
 export const PROVED_WITHIN_MS = 48 * HOUR_MS;
-/** A backup is proved if the last proof is older than this: a little less than a day. */
-export const PROVE_AFTER_MS = 23 * HOUR_MS;
 /** Between a failed attempt and the next one. */
 export const RETRY_MS = 30 * MINUTE_MS;
 
 /** Returns the latest time of the schedule that has come. */
-export function lastSlot({ everyHours, atMinutes }: BackupPlan, now: Date): Date {
+export function lastSlot(
+  { everyHours, atMinutes }: Pick<BackupPlan, 'everyHours' | 'atMinutes'>,
+  now: Date,
+): Date {
   const everyMs = everyHours * HOUR_MS;
   const atMs = atMinutes * MINUTE_MS;
   return new Date(Math.floor((now.getTime() - atMs) / everyMs) * everyMs + atMs);
 }
 
-/** Whether a backup is due. `last`: the latest attempt. */
+/**
+ * Whether a backup is due. `last`: the latest attempt. One that was written but not proved is not repeated
+ * before its next time: each attempt leaves a whole archive.
+ */
 export function isDue(
-  plan: BackupPlan,
-  last: { readonly started_at: Date; readonly ended_at: Date; readonly failure: string | null } | undefined,
+  plan: Pick<BackupPlan, 'everyHours' | 'atMinutes'>,
+  last: Pick<BackupRow, 'name' | 'started_at' | 'ended_at' | 'failure'> | undefined,
   now: Date,
 ): boolean {
   if (last === undefined || last.started_at < lastSlot(plan, now)) return true;
-  return last.failure !== null && now.getTime() - last.ended_at.getTime() >= RETRY_MS;
+  const isMissing = last.failure !== null && last.name === null;
+  return isMissing && now.getTime() - last.ended_at.getTime() >= RETRY_MS;
+}
+
+/** Whether the first backup of the day is due for a proof. `last`: when the last proved one began. */
+export function isProofDue(
+  { atMinutes }: Pick<BackupPlan, 'atMinutes'>,
+  last: Date | undefined,
+  now: Date,
+): boolean {
+  return last === undefined || last < lastSlot({ everyHours: DAY_MS / HOUR_MS, atMinutes }, now);
 }

@@ -7,13 +7,14 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
+import { undefinedIfMissing } from '../../../kernel/files.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { GIB_BYTES } from '../../../kernel/sizes.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
 import { openDatabase } from '../../../store/db.ts';
 import { checkDump } from '../../../store/dump/check.ts';
 import { loadDatabase } from '../../../store/dump/load.ts';
-import { removeEmbedded, startEmbedded } from '../../../store/embedded/index.ts';
+import { removeAbandoned, removeEmbedded, startEmbedded } from '../../../store/embedded/index.ts';
 import { type BackupRow, readDatabaseBytes } from '../../../store/service/backups.ts';
 import type { Service } from '../../context.ts';
 import { verify } from '../../verify/verify.ts';
@@ -40,7 +41,7 @@ export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOpt
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await removeLeftovers(parent);
   await requireSpace(parent, await readDatabaseBytes(db));
-  const dataDir = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
+  const dataDir = await mkdtemp(join(parent, PREFIX));
   try {
     await proveIn(dataDir, options);
   } finally {
@@ -49,15 +50,20 @@ export async function proveBackup({ db }: Pick<Service, 'db'>, options: ProveOpt
 }
 
 async function proveIn(dataDir: string, options: ProveOptions): Promise<void> {
+  const { signal } = options;
   const embedded = await startEmbedded({ dataDir });
+  // Also ends a statement that takes long, such as creating an index or a check.
+  const stop = () => void embedded.stop();
+  signal?.addEventListener('abort', stop);
   try {
+    signal?.throwIfAborted();
     const db = openDatabase(embedded.connection, { poolSize: 2, statementTimeoutMs: 0 });
     try {
       const load = (content: AsyncIterable<Uint8Array>) =>
         loadDatabase(db, content, {
           checkHeader: () => undefined,
           finish: async () => undefined,
-          signal: options.signal,
+          signal,
         });
       await readBack(options, load);
       await requireInvariants(db);
@@ -65,17 +71,18 @@ async function proveIn(dataDir: string, options: ProveOptions): Promise<void> {
       await db.close();
     }
   } finally {
+    signal?.removeEventListener('abort', stop);
     await embedded.stop();
   }
 }
 
 /** Hands over the decrypted archive, and compares its SHA-256. */
 async function readBack(
-  { target, written, identity }: ProveOptions,
+  { target, written, identity, signal }: ProveOptions,
   use: (content: AsyncIterable<Uint8Array>) => Promise<unknown>,
 ): Promise<void> {
   const hash = createHash('sha256');
-  await use(decryptArchive(hashed(target.read(written.id), hash), [identity]));
+  await use(decryptArchive(hashed(target.read(written.id), hash, signal), [identity]));
   if (hash.digest('hex') === written.sha256) return;
   throw new OperatorError('the stored archive has another SHA-256 than was written');
 }
@@ -90,8 +97,10 @@ async function requireInvariants(db: Service['db']): Promise<void> {
 async function* hashed(
   content: AsyncIterable<Uint8Array>,
   hash: ReturnType<typeof createHash>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of content) {
+    signal?.throwIfAborted();
     hash.update(chunk);
     yield chunk;
   }
@@ -105,20 +114,12 @@ async function requireSpace(folder: string, databaseBytes: number): Promise<void
   throw new OperatorError(`the backup was not proved: ${folder} needs ${gib} GiB of free space`);
 }
 
-/** A killed run leaves its copy of the data behind. */
-async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : 0;
-    if (pid === 0 || pid === process.pid || isAlive(pid)) continue;
-    await removeEmbedded({ dataDir: join(parent, name) });
+/** A killed run leaves its copy of the data behind. Returns whether none is left. Call it in `runAlone`. */
+export async function removeLeftovers(parent: string): Promise<boolean> {
+  let areGone = true;
+  for (const name of (await readdir(parent).catch(undefinedIfMissing)) ?? []) {
+    if (!name.startsWith(PREFIX)) continue;
+    if (!(await removeAbandoned({ dataDir: join(parent, name) }))) areGone = false;
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return areGone;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Sql } from '../../../kernel/sql.ts';
+import { DAY_MS } from '../../../kernel/time.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import type { SwitchName } from '../../../spec/switches.ts';
 import type { OpenDatabase } from '../../../store/db.ts';
@@ -15,11 +16,14 @@ import { loadDatabase } from '../../../store/dump/load.ts';
 import { isCovered, MarkFile } from '../../../store/service/mark-file.ts';
 import { saveRestoration } from '../../../store/service/restoration.ts';
 import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
+import { deferSuspensions } from '../../../store/staff/abuse.ts';
 import { type AddressNumbers, saveMark } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 
 const REASON = 'The database was restored.';
+/** Customers may have answered reports of abuse after the backup. */
+const SUSPENSION_DAYS = 7;
 const SWITCHED_OFF = ['deploys', 'renewals'] as const satisfies readonly SwitchName[];
 
 export interface RestoreOptions {
@@ -58,6 +62,7 @@ export async function restoreBackup({
         restored_with_marks: withMarks,
       });
       await saveMarks(tx, loaded.manifest);
+      await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
       for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
     },
   });
