@@ -125,7 +125,7 @@ export async function endRecovery(
   if (!hasMarks && skip === undefined) {
     throw new OperatorError(
       'there are no address marks of this database that are as new as the backup: put them back, or run ' +
-        'skerryd recover --skip <count>, with more addresses than any coin can have given out since the backup',
+        'skerryd recover --skip <count>, with more addresses than any coin can have given out since then',
     );
   }
   const skipped = new Map<CoinCode, number>();

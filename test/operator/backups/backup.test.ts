@@ -203,7 +203,7 @@ test('a restored service refuses changes and runs no work until skerryd recover'
   }
 });
 
-test('marks that a restored service could have written do not count, and those put back later do', async () => {
+test('marks of a restored service do not count, and those put back later do', async () => {
   const target = await openRestoreTarget();
   let running: RunningService | undefined;
   try {

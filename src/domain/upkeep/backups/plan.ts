@@ -38,7 +38,7 @@ export function lastSlot(
 }
 
 /**
- * Whether a backup is due. `last`: the latest attempt. One that was written but not proved is not repeated
+ * Whether a backup is due. `last`: the latest attempt. A written but unproved backup is not repeated
  * before its next time: each attempt leaves a whole archive.
  */
 export function isDue(
