@@ -31,7 +31,7 @@ type Deps = Pick<Service, 'db' | 'log' | 'marks'>;
 
 /**
  * Compares the file of this machine with the database. Where the database is behind, stores the marks in it,
- * so that every process learns of them. Where it is ahead, raises the file: any machine may be the last. Until
+ * so that every process learns of them. Where it is ahead, raises the file: any machine may be last. Until
  * a restored database is recovered, the file stays as it is: it would look like marks that survived the loss.
  */
 export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
