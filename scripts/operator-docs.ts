@@ -55,6 +55,7 @@ const SECTIONS: readonly { readonly title: string; readonly names: RegExp; reado
     names: /^SKERRY_(QUOTE|EURO|RATE_LOCK|GRACE)/,
     see: '[Money](money.md) and [Prices](coins.md#prices)',
   },
+  { title: 'Backups', names: /^SKERRY_BACKUP_/, see: '[Back up and restore](backup.md)' },
   { title: 'Sandbox', names: /^SKERRY_(SIM|CRASH)_/, see: '[Sandbox or live](install.md#sandbox-or-live)' },
   {
     title: 'Service',

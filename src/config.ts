@@ -8,7 +8,9 @@ import { parseEnv } from 'node:util';
 import { validateCoinSettings } from './config-coins.ts';
 import { isPrivateHost } from './kernel/address-safety.ts';
 import { closestMatch } from './kernel/closest-match.ts';
+import { parseRecipients } from './kernel/crypt/age.ts';
 import { ConfigError, parseSettingValue, type SettingValue } from './kernel/settings/values.ts';
+import { BACKUP_TO_STORE } from './spec/settings/backups.ts';
 import { FILE_SETTINGS_TOGETHER } from './spec/settings/files.ts';
 import { CLI_SETTING_NAMES, SETTINGS, type SettingName, type SettingView } from './spec/settings.ts';
 
@@ -157,6 +159,7 @@ function validateCombinations(config: Config): void {
     );
   }
   validateDatabase(config);
+  validateBackups(config);
   requirePortOfItsOwn(config, 'SKERRY_ADMIN_PORT', CUSTOMERS_PORTS);
   validateLmtp(config);
   if (config.SKERRY_MODE === 'live') {
@@ -196,6 +199,24 @@ function validateDatabase(config: Config): void {
         'on no notifications; set it to the URL of the PostgreSQL server',
     );
   }
+}
+
+function validateBackups(config: Config): void {
+  const { SKERRY_BACKUP_RECIPIENTS: recipients, SKERRY_BACKUP_TO: to } = config;
+  if (recipients !== null && parseRecipients(recipients) === null) {
+    throw new ConfigError(
+      'SKERRY_BACKUP_RECIPIENTS: must be public keys of age-keygen, age1…, comma-separated',
+    );
+  }
+  if (to !== null && recipients === null) {
+    throw new ConfigError(
+      'SKERRY_BACKUP_RECIPIENTS: required with SKERRY_BACKUP_TO; set the public key of age-keygen',
+    );
+  }
+  if (to === BACKUP_TO_STORE && config.SKERRY_S3_URL === null)
+    throw new ConfigError('SKERRY_S3_URL: required with SKERRY_BACKUP_TO=store; set the store, or a folder');
+  if (!/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(config.SKERRY_BACKUP_AT))
+    throw new ConfigError('SKERRY_BACKUP_AT: must be a time of day such as 02:30');
 }
 
 const CUSTOMERS_PORTS = ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { consoleUrl } from './compose/admin.ts';
 import { createHostInviter } from './compose/backends.ts';
-import { acquireDatabase, type DatabaseHandle, withoutPooler } from './compose/database.ts';
+import { acquireDatabase, type DatabaseHandle, identityOptions, withoutPooler } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/drivers.ts';
 import { createHostCommands } from './compose/host-command.ts';
@@ -79,6 +79,7 @@ function createOperatorResources(): OperatorResources {
       await requireSameMode(db, config().SKERRY_MODE);
       return db;
     },
+    identity: () => identityOptions(config()),
     service: async () => {
       const { connection } = await database('join');
       // Commands print their own output, so log errors only.

@@ -1,6 +1,6 @@
 /** Selects the database of a process: DATABASE_URL, its own embedded one, or that of a running service. */
 import type { Config } from '../config.ts';
-import { requireSameMode } from '../domain/database-identity.ts';
+import { type IdentityOptions, requireSameMode } from '../domain/database-identity.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import {
   type ConnectionSettings,
@@ -12,6 +12,7 @@ import {
 } from '../store/db.ts';
 import { embeddedExists, findEmbedded, startEmbedded } from '../store/embedded/index.ts';
 import { type MigrateOptions, migrate, migrationFiles, pendingMigrations } from '../store/migrate.ts';
+import { readServiceKey } from './service-key.ts';
 
 export interface DatabaseHandle {
   readonly connection: ConnectionSettings;
@@ -48,6 +49,16 @@ export async function acquireDatabase(
   }
   const embedded = await startEmbedded({ dataDir, log });
   return { connection: embedded.connection, stop: () => embedded.stop() };
+}
+
+/** Returns the settings that the identity of a database must match. */
+export function identityOptions(config: Config): IdentityOptions {
+  return {
+    mode: config.SKERRY_MODE,
+    secretKey: readServiceKey(config),
+    dataDir: config.SKERRY_DATA_DIR,
+    worthless: config.SKERRY_WORTHLESS_COINS,
+  };
 }
 
 export interface MigrationChoice {

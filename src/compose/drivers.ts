@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { DiskBlobs } from '../drivers/blobs/disk.ts';
 import { LayeredBlobs } from '../drivers/blobs/layered.ts';
 import { S3Blobs } from '../drivers/blobs/s3.ts';
+import type { S3Options } from '../drivers/blobs/s3-calls.ts';
 import { openQemuCompute, type QemuCompute } from '../drivers/compute/qemu/driver.ts';
 import type { Announcement, CephOptions, QemuOptions } from '../drivers/compute/qemu/host.ts';
 import { BIRD } from '../drivers/compute/qemu/net/announce.ts';
@@ -148,17 +149,22 @@ export function createReverseDns(config: Config): ReverseDns | null {
  */
 export function createBlobs(config: Config, database: string): BlobStore {
   const disk = new DiskBlobs({ folder: join(config.SKERRY_DATA_DIR, 'images') });
+  const options = storeOptions(config);
+  if (options === null) return disk;
+  return new LayeredBlobs(disk, new S3Blobs({ ...options, prefix: `skerry-${database}` }));
+}
+
+/** Returns how to reach the store of files; null if there is none. */
+export function storeOptions(config: Config): Omit<S3Options, 'prefix'> | null {
   const {
     SKERRY_S3_URL: url,
     SKERRY_S3_BUCKET: bucket,
     SKERRY_S3_ACCESS_KEY: accessKey,
     SKERRY_S3_SECRET_KEY: secretKey,
   } = config;
-  if (url === null || bucket === null || accessKey === null || secretKey === null) return disk;
+  if (url === null || bucket === null || accessKey === null || secretKey === null) return null;
   const { SKERRY_S3_REGION: region, SKERRY_S3_HOST_STYLE: hostStyle } = config;
-  const prefix = `skerry-${database}`;
-  const store = new S3Blobs({ url, bucket, region, accessKey, secretKey, hostStyle, prefix });
-  return new LayeredBlobs(disk, store);
+  return { url, bucket, region, accessKey, secretKey, hostStyle };
 }
 
 /** Creates the webhook sender. Throws if the certificate file is unreadable: every receiver would fail. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { baseUrl, type Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { openDatabaseIdentity } from '../domain/database-identity.ts';
+import { markFilePath } from '../domain/upkeep/backups/restore.ts';
 import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
 import { OffsetClock } from '../kernel/clock.ts';
@@ -20,12 +21,12 @@ import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../sto
 import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
 import { withBackends } from './backends.ts';
+import { type Backups, createBackups } from './backups.ts';
 import { validateCoinKeys } from './coins.ts';
-import { type MigrationChoice, openMigratedDatabase } from './database.ts';
+import { identityOptions, type MigrationChoice, openMigratedDatabase } from './database.ts';
 import { createBlobs, createReverseDns } from './drivers.ts';
 import { createLiveParts, type LiveParts } from './live.ts';
 import { createSeams, type Seams } from './seams.ts';
-import { readServiceKey } from './service-key.ts';
 import { createSimulation, type Drivers, type Simulation } from './simulation.ts';
 
 /** Connections of the simulated outside world, separate from the service's. */
@@ -83,15 +84,17 @@ export async function openService(
       : openDatabase(connection, { poolSize: SIMULATION_POOL_SIZE, onError });
   let reads: PipelinedReads | null = null;
   const replica = await openReplica(config, db, onError);
+  let backups: Backups | null = null;
   let closeCompute: () => void = () => undefined;
   const close = async () => {
     closeCompute();
-    await Promise.all([reads?.close(), simulationDb?.close(), replica?.close()]);
+    await Promise.all([reads?.close(), simulationDb?.close(), replica?.close(), backups?.source.close()]);
     await db.close();
   };
   try {
-    const { keys, clockOffsetMs, incarnation } = await openIdentity(config, db);
+    const { keys, clockOffsetMs, incarnation } = await openDatabaseIdentity(db, identityOptions(config));
     const clock = new OffsetClock(clockOffsetMs);
+    backups = createBackups(config, connection, incarnation);
     const seams = createSeams(config.SKERRY_CRASH_AT);
     const blobs = seams.port('blobs', createBlobs(config, incarnation));
     const environment = createEnvironment(config, { db, simulationDb, clock, keys, log, blobs });
@@ -110,8 +113,9 @@ export async function openService(
       ...wrapDrivers(seams, environment),
       fleet: environment.fleet,
       orders: new KeyedMutex(),
-      marks: new MarkFile(join(config.SKERRY_DATA_DIR, 'address-marks', `${incarnation}.log`)),
+      marks: new MarkFile(markFilePath(config.SKERRY_DATA_DIR, incarnation)),
       blobs,
+      backups: backups?.plan,
       dns: seams.port('dns', createReverseDns(config)),
       settings: serviceSettings(config, baseUrlHolder),
       wake: waker.wake,
@@ -136,15 +140,6 @@ export async function openService(
     await close();
     throw error;
   }
-}
-
-function openIdentity(config: Config, db: OpenDatabase) {
-  return openDatabaseIdentity(db, {
-    mode: config.SKERRY_MODE,
-    secretKey: readServiceKey(config),
-    dataDir: config.SKERRY_DATA_DIR,
-    worthless: config.SKERRY_WORTHLESS_COINS,
-  });
 }
 
 function databaseEvents(log: Logger) {

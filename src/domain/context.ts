@@ -19,6 +19,7 @@ import type { ReplicaReads } from '../store/connections/replica.ts';
 import type { ResponseRow } from '../store/idempotency.ts';
 import type { MarkFile } from '../store/service/mark-file.ts';
 import type { ActiveLimits } from './tokens/limits/active.ts';
+import type { BackupPlan } from './upkeep/backups/plan.ts';
 
 export interface Service {
   readonly db: Database;
@@ -37,6 +38,8 @@ export interface Service {
   readonly marks: MarkFile;
   /** Customers' files: their uploaded images. */
   readonly blobs: BlobStore;
+  /** Backups of the database. Absent: no one could read them. */
+  readonly backups?: BackupPlan | undefined;
   /** Null: the service sends no mail and disables features that need it. */
   readonly mailer: Mailer | null;
   /** Null: reverse names are stored but not published. */

@@ -65,6 +65,14 @@ export async function openDatabaseIdentity(
   });
 }
 
+/** Opens a database whose rows were restored. Throws as `openDatabaseIdentity` does. */
+export async function openStoredIdentity(sql: Sql, options: IdentityOptions): Promise<DatabaseIdentity> {
+  const stored = await findServiceRow(sql);
+  if (!stored)
+    throw new OperatorError('the backup has no service row: no service has ever opened its database');
+  return await readIdentity(sql, stored, options);
+}
+
 async function createIdentity(tx: Sql, options: IdentityOptions): Promise<DatabaseIdentity> {
   const keys = parseKeyRing(
     options,

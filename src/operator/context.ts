@@ -1,5 +1,6 @@
 /** Inputs and output of the operator's commands. */
 import type { Service } from '../domain/context.ts';
+import type { IdentityOptions } from '../domain/database-identity.ts';
 import type { RegisterHosts } from '../domain/inventory/hosts.ts';
 import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
@@ -19,6 +20,8 @@ export interface OperatorResources {
   settings(): readonly SettingView[];
   /** The database, with any schema version. */
   database(): Promise<OpenDatabase>;
+  /** How to open a restored database. Absent where none can be restored. */
+  identity?(): IdentityOptions;
   /** The service, on a database with the current schema. */
   service(): Promise<OpenService>;
 }

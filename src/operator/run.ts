@@ -9,6 +9,8 @@ import { Failure } from '../kernel/fail.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
+import { addBackup } from './backups/backup.ts';
+import { addRestore } from './backups/restore.ts';
 import { addCatalogue } from './catalogue.ts';
 import { addRegions } from './catalogue-edits.ts';
 import { type OperatorContext, type OperatorResources, ProblemsFound, type Terminal } from './context.ts';
@@ -56,6 +58,9 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addApprovals,
   addAudit,
   addDatabase,
+  addBackup,
+  addRestore,
+  addRecover,
   addCatalogue,
   addRegions,
   addHosts,
@@ -78,7 +83,6 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDeposits,
   addCoupons,
   addChain,
-  addRecover,
   addWebhooks,
   addPlans,
   addPrices,

@@ -3,6 +3,7 @@
  * sources. A sandbox works with none of them set. A new row reaches the rules through `ServiceSettings` in
  * `domain/context.ts`, or http through `HttpSettings`; `npm run docs` writes it to the operator's page.
  */
+import { BACKUP_SETTINGS } from './settings/backups.ts';
 import { COIN_SETTINGS } from './settings/coins.ts';
 import { FILE_SETTINGS } from './settings/files.ts';
 import { bool, choice, number, port, type SettingRow, secret, text, url, whole } from './settings/rows.ts';
@@ -250,6 +251,7 @@ export const SETTINGS = {
       'SKERRY_CEPH_MONITORS',
   ),
   ...FILE_SETTINGS,
+  ...BACKUP_SETTINGS,
   SKERRY_DNS_URL: url(
     'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
   ),

@@ -28,6 +28,8 @@ export interface MigrateOptions {
   readonly tell?: ((line: string) => void) | undefined;
   /** Runs nothing that the previous version could not work with, and waits only shortly for locks. */
   readonly whileRunning?: boolean;
+  /** The last migration to run, for an empty database. Default: all of them. */
+  readonly upTo?: string | undefined;
 }
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -83,7 +85,7 @@ export async function pendingMigrations(db: OpenDatabase, folder: URL = FOLDER):
  */
 export async function migrate(
   db: OpenDatabase,
-  { folder = FOLDER, tell, whileRunning = false }: MigrateOptions = {},
+  { folder = FOLDER, tell, whileRunning = false, upTo }: MigrateOptions = {},
 ): Promise<string[]> {
   const files = migrationFiles(folder);
   const pending = await pendingMigrations(db, folder);
@@ -114,7 +116,9 @@ export async function migrate(
   };
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: withoutEnd(db) }) });
   const migrator = new Migrator({ db: kysely, provider: migrationProvider(files, progress, run) });
-  const { error, results } = await migrator.migrateToLatest();
+  const { error, results } = await (upTo === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(upTo));
   if (sqlState(error) === LOCK_NOT_AVAILABLE) {
     throw new MigrationError('a table was in use for too long, and nothing was changed; run it again');
   }

@@ -6,6 +6,7 @@ import { renewCertificates } from '../domain/inventory/host-certificates.ts';
 import { refreshHostFacts } from '../domain/inventory/host-facts.ts';
 import { sampleServers } from '../domain/servers/metrics.ts';
 import { sealPlainInputs } from '../domain/staff/approval-inputs.ts';
+import { runExclusively } from '../domain/upkeep/exclusive.ts';
 import { resealSecrets } from '../domain/upkeep/reseal.ts';
 import { HOUR_MS, SECOND_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
@@ -13,8 +14,8 @@ import { SEALED_COLUMNS } from '../spec/sealed.ts';
 import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
-import { runExclusively } from './exclusive.ts';
 import { expireTopupsJob } from './expire-topups.ts';
+import { backUpJob } from './files/back-up.ts';
 import { copySnapshotsJob } from './files/copy-snapshots.ts';
 import { sendImagesJob } from './files/send-images.ts';
 import { sweepFilesJob } from './files/sweep-files.ts';
@@ -72,6 +73,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     resealJob(service),
     auditChainJob(service),
     sweepFilesJob(service),
+    backUpJob(service),
   ];
 }
 

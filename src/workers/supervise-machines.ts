@@ -5,8 +5,8 @@
  */
 import type { Service } from '../domain/context.ts';
 import { reconcileMachines, superviseMachines } from '../domain/servers/machines/reconcile.ts';
+import { runExclusively } from '../domain/upkeep/exclusive.ts';
 import { SECOND_MS } from '../kernel/time.ts';
-import { runExclusively } from './exclusive.ts';
 import { atMostEvery, housekeepingJob, type Job } from './job.ts';
 
 /** The database stores their names. */

@@ -43,6 +43,7 @@ const KEPT: Record<string, string> = {
   ...stay('one per kind of work', 'beats'),
   ...stay('one per running process; the others remove those that ended', 'processes'),
   ...stay('one per coin, deleted by the recovery', 'address_marks'),
+  ...stay('deleted with the old backups, by the job that makes them', 'database_backups'),
   ...stay('deleted with their parent', 'transfers_out', 'alert_servers', 'alert_firings', 'backup_policies'),
   ...stay('deleted when done', 'operations', 'tasks', 'volume_changes', 'image_uploads', 'reset_requests'),
   ...stay('one per customer and coupon, deleted with the account', 'coupon_redemptions'),

@@ -66,7 +66,12 @@ const ALLOWED_PACKAGES: Record<string, RegExp> = {
 /**
  * Packages that belong to one layer: only the store talks to the database, and only http talks to clients.
  */
-const PACKAGE_LAYERS: Record<string, string> = { pg: 'store', kysely: 'store', fastify: 'http' };
+const PACKAGE_LAYERS: Record<string, string> = {
+  pg: 'store',
+  'pg-copy-streams': 'store',
+  kysely: 'store',
+  fastify: 'http',
+};
 const COMPOSITION_LAYERS = new Set(['compose', 'main']);
 
 const RUNTIME_PACKAGES = new Set(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }));

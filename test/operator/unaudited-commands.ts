@@ -1,9 +1,15 @@
 /** The operator's commands that leave no audit row. audit.test.ts lists all others. */
-/** `migrate`: the migrations table itself records the files that were run. */
+/**
+ * `migrate`: the migrations table itself records the files that were run. `backup create`: the record of
+ * backups. `restore`: the service row, and an audit row for each switch that it turns off.
+ */
 export const COMMANDS_THAT_READ: readonly string[] = [
   'migrate',
   'verify',
   'database statements',
+  'backup create',
+  'backup list',
+  'restore',
   'status',
   'figures',
   'capacity',

@@ -37,6 +37,7 @@ const HARMLESS_TABLES: Readonly<Record<string, string>> = {
   coupons: 'written in one commit with its audit row',
   customer_notes: 'a person writes it again: the staff log has the act as started',
   customer_tags: 'written in one commit',
+  database_backups: 'the next run repeats a backup without a record',
   figures: 'the next round counts the last hours again',
   plan_payers: 'the next round counts again',
   findings: 'the reconciler writes them again',

@@ -66,6 +66,21 @@ export async function runSkerryd(
   return await ended;
 }
 
+/** Starts a command, and does not wait for it. */
+export function spawnSkerryd(
+  args: readonly string[],
+  env: Environment,
+): Pick<SkerrydProcess, 'ended' | 'stop'> {
+  const { child, ended } = launch(args, env);
+  return {
+    ended,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return await ended;
+    },
+  };
+}
+
 /** Starts `skerryd serve` on a free port, also that of another version, and waits for its ready line. */
 export async function startSkerryd(
   env: Environment,

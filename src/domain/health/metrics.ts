@@ -24,6 +24,7 @@ import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { readSwitches } from '../rules/switches.ts';
 import { readCopyCounts } from '../snapshots/copies/read.ts';
+import { readBackupState } from './backups.ts';
 
 /** The values of one metric; null is left out. */
 export type Gauges = Readonly<Record<DatabaseMetric, readonly Gauge[]>>;
@@ -33,7 +34,7 @@ export interface Gauge {
   readonly value: number;
 }
 
-type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'settings'>;
+type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'settings' | 'backups'>;
 
 const TOPUPS_DAYS = 30;
 const MIB = 1_024 ** 2;
@@ -47,11 +48,22 @@ export async function readGauges(service: Deps): Promise<Gauges> {
     ...(await readInventory(service)),
     ...(await readMoney(service)),
     ...(await readService(service)),
+    ...(await readBackups(service)),
   };
 }
 
 function gauge(value: number | bigint, labels: Gauge['labels'] = {}): Gauge {
   return { labels, value: Number(value) };
+}
+
+async function readBackups(service: Deps) {
+  const { ageMs = null, failure = null, bytes = null } = (await readBackupState(service)) ?? {};
+  const isScheduled = Boolean(service.backups?.target);
+  return {
+    skerry_backup_age_seconds: ageMs === null ? [] : [gauge(ageMs / 1_000)],
+    skerry_backup_failed: isScheduled ? [gauge(failure === null ? 0 : 1)] : [],
+    skerry_backup_size_bytes: bytes === null ? [] : [gauge(bytes)],
+  };
 }
 
 function readReplica({ replica }: Deps) {

@@ -35,7 +35,7 @@ import { copyFindings } from '../snapshots/copies/read.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
 import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
-import { listRecovering } from '../topups/recovery.ts';
+import { backupFindings, recoveryFindings } from './backups.ts';
 import { certificateFindings } from './host-certificates.ts';
 import { hostFindings } from './hosts.ts';
 import { countLarge } from './large-counts.ts';
@@ -61,7 +61,10 @@ const REVERSALS_SHOWN_DAYS = 30;
 /** Warn when less than this fraction of an address pool is free (a quarter). */
 const LOW_POOL_SHARE = 4n;
 
-type Deps = Pick<Service, 'db' | 'replica' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings'>;
+type Deps = Pick<
+  Service,
+  'db' | 'replica' | 'clock' | 'keys' | 'compute' | 'chains' | 'rates' | 'settings' | 'backups'
+>;
 
 export async function readStatus(service: Deps): Promise<Finding[]> {
   const { db, clock } = service;
@@ -74,6 +77,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
   return [
     ...replicaFindings(service),
     ...(await recoveryFindings(service)),
+    ...(await backupFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),
     ...(await moveFindings(service)),
@@ -99,15 +103,6 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...controlFindings(counts, switches),
     ...(await ruleFindings(service)),
   ];
-}
-
-async function recoveryFindings(service: Deps): Promise<Finding[]> {
-  return (await listRecovering(service)).map(({ coin, next_index: index, marked_index: marked, ...row }) => {
-    const missing = `${row.marked_given - row.given} of its addresses were given out after the backup`;
-    const place = `${coin} is at index ${index}, its mark at ${marked}`;
-    const message = `${place}: ${missing}; run \`skerryd recover\``;
-    return { level: 'fail', subject: 'recovery', message };
-  });
 }
 
 async function serverFinding({ db }: Deps): Promise<Finding> {

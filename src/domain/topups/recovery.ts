@@ -3,17 +3,20 @@
  * machine keeps the highest numbers in a file outside the database (store/service/mark-file.ts), written
  * before an address is shown. A database that is behind a machine's file is in recovery, for all processes:
  * no job runs, and every change is refused, until `skerryd recover` has raised its numbers. A new database
- * has another incarnation, and so another file.
+ * has another incarnation, and so another file. A database that `skerryd restore` filled is in recovery even
+ * without a file, until the same command ends it.
  */
 import { logFault } from '../../kernel/faults/fault-log.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import type { CoinCode } from '../../spec/coins.ts';
-import { isAbove } from '../../store/service/mark-file.ts';
+import { LIMITS } from '../../spec/limits.ts';
+import { isAbove, isCovered } from '../../store/service/mark-file.ts';
+import { endRestoration, findRestoration, isInRecovery } from '../../store/service/restoration.ts';
 import { incrementRulesVersion } from '../../store/service/rules.ts';
 import {
   type BehindRow,
   deleteReachedMarks,
-  isBehindMarks,
   listAddressNumbers,
   listBehind,
   raiseToMarks,
@@ -21,12 +24,15 @@ import {
 } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
+import { isPoolCoin } from './addresses/pool.ts';
+import { skipAddresses } from './chains/repair.ts';
 
 type Deps = Pick<Service, 'db' | 'log' | 'marks'>;
 
 /**
  * Compares the file of this machine with the database. Where the database is behind, stores the marks in it,
- * so that every process learns of them. Where it is ahead, raises the file: any machine may be the last.
+ * so that every process learns of them. Where it is ahead, raises the file: any machine may be last. Until
+ * a restored database is recovered, the file stays as it is: it would look like marks that survived the loss.
  */
 export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
   const seen = await marks.read();
@@ -41,6 +47,7 @@ export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
     });
     if (raised.length > 0) log.error({ coins: raised }, 'the database is behind its address marks');
   }
+  if (await findRestoration(db)) return;
   try {
     for (const [coin, row] of numbers) await marks.raise(coin, row);
   } catch (error) {
@@ -55,7 +62,7 @@ export async function compareMarks({ db, log, marks }: Deps): Promise<void> {
 
 /** Whether the service is in recovery. */
 export async function isRecovering({ db }: { readonly db: Sql }): Promise<boolean> {
-  return await isBehindMarks(db);
+  return await isInRecovery(db);
 }
 
 /** Lists the coins whose numbers are behind. */
@@ -94,4 +101,55 @@ export async function recoverNumbers(
   });
   service.wake();
   return recovered;
+}
+
+export interface EndedRestoration {
+  readonly from: Date;
+  /** The coins whose next addresses were skipped, and how many. */
+  readonly skipped: ReadonlyMap<CoinCode, number>;
+}
+
+/**
+ * Ends the recovery of a restored database; null if it is not one, or is still behind its marks. Without any
+ * marks, then or now, `skip` says how many addresses of each coin may have been given out since the backup.
+ */
+export async function endRecovery(
+  service: Pick<Service, 'db' | 'clock' | 'chains' | 'marks' | 'wake'>,
+  { skip }: { readonly skip: number | undefined },
+): Promise<EndedRestoration | null> {
+  const { db } = service;
+  const restoration = await findRestoration(db);
+  if (!restoration || (await listBehind(db)).length > 0) return null;
+  const numbers = await listAddressNumbers(db);
+  const hasMarks = restoration.restored_with_marks || isCovered(numbers, await service.marks.read());
+  if (!hasMarks && skip === undefined) {
+    throw new OperatorError(
+      'there are no address marks of this database that are as new as the backup: put them back, or run ' +
+        'skerryd recover --skip <count>, with more addresses than any coin can have given out since then',
+    );
+  }
+  const skipped = new Map<CoinCode, number>();
+  if (skip) {
+    // The first address of a coin may be newer than the backup, too.
+    for (const coin of new Set([...numbers.map((row) => row.coin), ...service.chains.keys()]))
+      skipped.set(coin, await skipNext(service, coin, skip));
+  }
+  await db.transaction((tx) => endRestoration(tx));
+  service.wake();
+  return { from: restoration.restored_from, skipped };
+}
+
+/** A pool without a free address gives out none again. */
+async function skipNext(
+  service: Pick<Service, 'db' | 'clock' | 'chains'>,
+  coin: CoinCode,
+  count: number,
+): Promise<number> {
+  try {
+    const result = await skipAddresses(service, systemActor(service.clock.now()), { coin, count });
+    return 'addresses' in result ? result.addresses : count;
+  } catch (error) {
+    if (isPoolCoin(coin) && error instanceof OperatorError && count <= LIMITS.addressSkipMax) return 0;
+    throw error;
+  }
 }

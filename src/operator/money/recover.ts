@@ -1,25 +1,37 @@
-/** `recover`: raises the numbers of a restored database. */
+/** `recover`: raises the numbers of a restored database, and ends its recovery. */
 import type { Command } from 'commander';
 import { recordCommand } from '../../domain/staff/perform.ts';
-import { type RecoveredCoin, recoverNumbers } from '../../domain/topups/recovery.ts';
+import { endRecovery, type RecoveredCoin, recoverNumbers } from '../../domain/topups/recovery.ts';
 import { type OperatorContext, ProblemsFound } from '../context.ts';
 import type { Output } from '../format/output.ts';
 import { formatCount } from '../format/table.ts';
+import { parseNonNegativeInt } from '../options.ts';
+
+const NEXT_STEPS =
+  'orders and billing by date are still off: compare machines and payments first ' +
+  '(docs/operators/backup.md), then run skerryd switch renewals on, and skerryd switch deploys on';
 
 export function addRecover(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('recover')
     .description('After restoring the database from a backup: never issue the addresses given out since')
-    .action(async () => {
+    .option(
+      '--skip <count>',
+      'Without any address marks: how many addresses of each coin to skip',
+      parseNonNegativeInt,
+    )
+    .action(async ({ skip }: { readonly skip?: number }) => {
       const { service } = await resources.service();
-      const coins = await recordCommand(service, { operation: 'coins.recover', target: null }, () =>
-        recoverNumbers(service),
+      const { coins, ended } = await recordCommand(
+        service,
+        { operation: 'coins.recover', target: null },
+        async () => ({ coins: await recoverNumbers(service), ended: await endRecovery(service, { skip }) }),
       );
-      if (coins.length === 0) {
+      if (coins.length === 0 && ended === null) {
         terminal.out('the database is not behind its address marks: nothing to recover');
         return;
       }
-      report(coins, terminal);
+      if (coins.length > 0) report(coins, terminal);
       const incomplete = coins.filter(({ missing }) => missing > 0n);
       for (const { coin, missing } of incomplete) {
         const lacking = formatCount(Number(missing), 'address', 'addresses');
@@ -29,7 +41,10 @@ export function addRecover(program: Command, { resources, terminal }: OperatorCo
         );
       }
       if (incomplete.length > 0) throw new ProblemsFound();
+      for (const [coin, count] of ended?.skipped ?? [])
+        terminal.out(`${coin}: ${formatCount(count, 'address', 'addresses')} skipped`);
       terminal.out('the recovery is complete: the service accepts changes again');
+      if (ended !== null) terminal.out(NEXT_STEPS);
     });
 }
 

@@ -67,6 +67,12 @@ export const DATABASE_METRICS = {
   skerry_floods: { help: 'Floods of packets that have not ended.', labels: ['direction', 'blackholed'] },
   skerry_blackholed_servers: { help: 'Servers whose packets are dropped.', labels: [] },
   skerry_switch_on: { help: '1: the switch is on.', labels: ['switch'] },
+  skerry_backup_age_seconds: {
+    help: 'Time since the newest verified backup, or since the first attempt. Absent if none are scheduled.',
+    labels: [],
+  },
+  skerry_backup_failed: { help: '1: the latest backup failed.', labels: [] },
+  skerry_backup_size_bytes: { help: 'Size of the newest verified backup.', labels: [] },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },
   skerry_database_connections: { help: 'Connections to the database, of all programs.', labels: ['state'] },
   skerry_database_connections_max: { help: 'Connections that the database allows.', labels: [] },

@@ -15,10 +15,11 @@
  *
  * Stopping runs in the reverse order. A kill may interrupt any step; the next start recovers.
  */
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import { DATABASE, prepareCluster } from './cluster.ts';
-import { exists } from './files.ts';
+import { exists, isUnlocked } from './files.ts';
 import { findHome, openHome } from './home.ts';
 import { acquireLock, findLockOwner } from './lock.ts';
 import { readPidFile, servesCluster } from './process.ts';
@@ -102,6 +103,21 @@ export async function findEmbedded(options: {
   } catch (error) {
     throw explainSystemError(error, options.dataDir);
   }
+}
+
+/** Deletes a data directory with its database, which is stopped. */
+export async function removeEmbedded(options: { dataDir: string }): Promise<void> {
+  const home = await findHome(options.dataDir);
+  if (home !== null) await rm(home.folder, { recursive: true, force: true });
+  await rm(options.dataDir, { recursive: true, force: true });
+}
+
+/** Deletes a data directory unless a process still runs its database. Returns whether it did. */
+export async function removeAbandoned(options: { dataDir: string }): Promise<boolean> {
+  const home = await findHome(options.dataDir);
+  if (home !== null && !(await isUnlocked(home.lock))) return false;
+  await removeEmbedded(options);
+  return true;
 }
 
 /** Whether a data directory has a database, running or not. */

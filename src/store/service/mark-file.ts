@@ -144,6 +144,15 @@ async function append(path: string, lines: string): Promise<boolean> {
   }
 }
 
+/** Whether there are marks and none of the numbers is above them: the marks are not older. */
+export function isCovered(
+  numbers: readonly (AddressNumbers & { readonly coin: string })[],
+  marks: AddressMarks,
+): boolean {
+  const above = numbers.some((row) => isAbove(row, marks.get(row.coin as CoinCode)));
+  return marks.size > 0 && !above;
+}
+
 /** Whether any of the numbers is above its mark. */
 export function isAbove(numbers: AddressNumbers, mark: AddressNumbers | undefined): boolean {
   return (

@@ -4,7 +4,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import type { SwitchName } from '../../spec/switches.ts';
-import { isBehindMarks } from '../topups/marks.ts';
+import { isInRecovery } from './restoration.ts';
 
 export interface WindowRow {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface RulesRow {
   readonly policies: readonly PolicyRow[];
   /** Only switches that were ever set. */
   readonly switches: readonly SwitchRow[];
-  /** The database is behind its address marks. */
+  /** The database was restored, or is behind its address marks. */
   readonly recovering: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function readRules(tx: Sql): Promise<RulesRow> {
   // Read the version first: rules that change meanwhile then look newer than the version and are read again.
   const version = await readRulesVersion(tx);
   const [windows, policies] = [await listWindows(tx), await listPolicies(tx)];
-  const recovering = await isBehindMarks(tx);
+  const recovering = await isInRecovery(tx);
   return { version, windows, policies, switches: await listSwitches(tx), recovering };
 }
 

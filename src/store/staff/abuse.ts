@@ -174,6 +174,15 @@ export async function nextReportToSuspend(sql: Sql, except: readonly string[]): 
   return row?.due_at ?? null;
 }
 
+/** Moves the deadlines of reports whose server is to be suspended. */
+export async function deferSuspensions(tx: Sql, until: Date): Promise<void> {
+  await tx.run(
+    `update abuse_reports set due_at = greatest(due_at, $1)
+      where state = 'forwarded' and suspend_when_late and suspended_at is null`,
+    [until],
+  );
+}
+
 /** The server was deleted. */
 export async function dropSuspension(tx: Sql, id: string): Promise<void> {
   await tx.run('update abuse_reports set suspend_when_late = false where id = $1', [id]);

@@ -1,9 +1,9 @@
 /** Deletes what nothing refers to from the store of files, in real time, in one process. */
 import type { Service } from '../../domain/context.ts';
 import { sweepFiles } from '../../domain/images/store.ts';
+import { runExclusively } from '../../domain/upkeep/exclusive.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { BlobStoreError } from '../../ports/blobs.ts';
-import { runExclusively } from '../exclusive.ts';
 import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const SWEEP = { name: 'sweep files', everyS: (12 * HOUR_MS) / SECOND_MS } as const;

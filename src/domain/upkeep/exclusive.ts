@@ -1,6 +1,7 @@
 /** Recurring work in real time that one process at a time does. */
-import type { Service } from '../domain/context.ts';
-import { leaseRecurringJob, scheduleNextRun } from '../store/tasks.ts';
+
+import { leaseRecurringJob, scheduleNextRun } from '../../store/tasks.ts';
+import type { Service } from '../context.ts';
 
 /** Short, so that another process soon takes over after a crash. */
 const LEASE_S = 10;

@@ -1,0 +1,82 @@
+/** Findings and figures about backups of the database, and about the recovery after a restore. */
+import { formatSessionTime, HOUR_MS } from '../../kernel/time.ts';
+import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
+import { findRestoration } from '../../store/service/restoration.ts';
+import type { BehindRow } from '../../store/topups/marks.ts';
+import type { Service } from '../context.ts';
+import { listRecovering } from '../topups/recovery.ts';
+import { PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
+
+interface Finding {
+  readonly level: 'ok' | 'note' | 'fail';
+  readonly subject: string;
+  readonly message: string;
+}
+
+type Deps = Pick<Service, 'db' | 'clock' | 'settings' | 'backups'>;
+
+export interface BackupState {
+  /** Since the newest verified backup began, or else the first was due; null: none was yet. */
+  readonly ageMs: number | null;
+  /** Why the latest attempt failed. */
+  readonly failure: string | null;
+  readonly bytes: bigint | null;
+  readonly verifiedFrom: Date | null;
+}
+
+/** Returns null if no backups are scheduled. */
+export async function readBackupState({ db, clock, backups }: Deps): Promise<BackupState | null> {
+  if (!backups?.target) return null;
+  const [newest, verified] = [await findNewestBackup(db), await findVerifiedBackup(db)];
+  const since = verified?.started_at ?? (await findScheduleTime(db));
+  return {
+    ageMs: since === undefined ? null : Math.max(0, clock.now().getTime() - since.getTime()),
+    failure: newest?.failure ?? null,
+    bytes: verified?.size_bytes ?? null,
+    verifiedFrom: verified?.started_at ?? null,
+  };
+}
+
+export async function backupFindings(service: Deps): Promise<Finding[]> {
+  const subject = 'backups';
+  const state = await readBackupState(service);
+  if (state === null) {
+    const message = 'none are scheduled: set SKERRY_BACKUP_TO and SKERRY_BACKUP_RECIPIENTS';
+    return service.settings.mode === 'live' ? [{ level: 'note', subject, message }] : [];
+  }
+  const { ageMs, failure, verifiedFrom } = state;
+  const findings: Finding[] = [];
+  if (failure !== null) findings.push({ level: 'fail', subject, message: `the last one failed: ${failure}` });
+  const proved =
+    verifiedFrom === null
+      ? 'none was verified yet'
+      : `the newest verified one is of ${formatTime(verifiedFrom)}`;
+  if (ageMs === null) findings.push({ level: 'note', subject, message: 'none yet' });
+  else if (ageMs > PROVED_WITHIN_MS) {
+    const hours = PROVED_WITHIN_MS / HOUR_MS;
+    findings.push({ level: 'fail', subject, message: `${proved}, more than ${hours} hours ago` });
+  } else findings.push({ level: verifiedFrom === null ? 'note' : 'ok', subject, message: proved });
+  return findings;
+}
+
+function formatTime(at: Date): string {
+  return `${formatSessionTime(at)} UTC`;
+}
+
+export async function recoveryFindings(service: Pick<Service, 'db'>): Promise<Finding[]> {
+  const restoration = await findRestoration(service.db);
+  const messages = (await listRecovering(service)).map(describeBehind);
+  if (restoration) messages.unshift(describeRestored(restoration.restored_from));
+  return messages.map((message) => ({ level: 'fail', subject: 'recovery', message }));
+}
+
+function describeRestored(from: Date): string {
+  const backup = `restored from the backup of ${formatSessionTime(from)} UTC`;
+  return `${backup}, so every change is refused; run \`skerryd recover\``;
+}
+
+function describeBehind({ coin, next_index: index, marked_index: marked, ...row }: BehindRow): string {
+  const missing = `${row.marked_given - row.given} of its addresses were given out after the backup`;
+  const place = `${coin} is at index ${index}, its mark at ${marked}`;
+  return `${place}: ${missing}; run \`skerryd recover\``;
+}

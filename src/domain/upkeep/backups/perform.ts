@@ -1,0 +1,141 @@
+/**
+ * One backup from its first row to its record: written, read back, restored into a scratch database, checked,
+ * and recorded. Then old ones are deleted, but never the newest that was proved. There is one at a time, over
+ * all processes. A killed run leaves no record and is repeated; what it wrote goes with the next one.
+ */
+import { createIdentity } from '../../../kernel/crypt/age.ts';
+import { idTimestamp, newId } from '../../../kernel/ids.ts';
+import { describeError } from '../../../kernel/logger.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import { DAY_MS } from '../../../kernel/time.ts';
+import type { ArchiveStore } from '../../../ports/archives.ts';
+import { BlobMissingError, BlobStoreError } from '../../../ports/blobs.ts';
+import {
+  type BackupRow,
+  deleteBackups,
+  findNewestBackup,
+  findVerifiedBackup,
+  insertBackup,
+  saveScheduleTime,
+} from '../../../store/service/backups.ts';
+import type { Service } from '../../context.ts';
+import { runExclusively } from '../exclusive.ts';
+import { type BackupPlan, isDue, isProofDue } from './plan.ts';
+import { proveBackup } from './prove.ts';
+import { writeBackup } from './write.ts';
+
+type Deps = Pick<Service, 'db' | 'clock' | 'settings' | 'log'>;
+
+/** `isDue` spaces the runs, so the lease ends with its run. */
+const LEASE = { name: 'back up', everyS: 0 } as const;
+
+/** Does nothing while another process works on a backup of this database. */
+export async function runAlone(
+  service: Pick<Service, 'db' | 'log'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  await runExclusively(service, LEASE, work);
+}
+
+export interface PerformOptions {
+  readonly plan: BackupPlan;
+  readonly target: ArchiveStore;
+  /** Whether to restore it into a scratch database. */
+  readonly prove: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Returns the row to record, with the failure if there is one. Throws if it was aborted. */
+export async function performBackup(service: Deps, options: PerformOptions): Promise<BackupRow> {
+  const { plan, target, prove, signal } = options;
+  const { clock } = service;
+  const startedAt = clock.now();
+  const row = { id: newId(startedAt), name: null, size_bytes: null, sha256: null, started_at: startedAt };
+  const failed = (error: unknown, written: Partial<BackupRow> = {}): BackupRow => {
+    signal?.throwIfAborted();
+    const failure = describeFailure(error);
+    return { ...row, ...written, ended_at: clock.now(), verified_at: null, failure };
+  };
+  // Only this run can read the archive, besides its recipients.
+  const { identity, recipient } = await createIdentity({ like: plan.recipients });
+  const recipients = prove ? [...plan.recipients, recipient] : plan.recipients;
+  let written: Pick<BackupRow, 'id' | 'name' | 'size_bytes' | 'sha256'>;
+  try {
+    const { id, name, sizeBytes, sha256 } = await writeBackup(service, {
+      source: plan.source,
+      ...{ target, recipients, signal },
+    });
+    written = { id, name, size_bytes: BigInt(sizeBytes), sha256 };
+  } catch (error) {
+    return failed(error);
+  }
+  try {
+    if (prove) {
+      const { scratchFolder } = plan;
+      await proveBackup(service, { target, written, identity, scratchFolder, signal });
+    }
+  } catch (error) {
+    return failed(error, written);
+  }
+  const endedAt = clock.now();
+  const verifiedAt = prove ? endedAt : null;
+  return { ...row, ...written, ended_at: endedAt, verified_at: verifiedAt, failure: null };
+}
+
+/** Messages of our own, and codes of the system. Others could quote data. */
+function describeFailure(error: unknown): string {
+  if (error instanceof OperatorError || error instanceof BlobStoreError || error instanceof BlobMissingError)
+    return error.message;
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  return `unexpected error ${typeof code === 'string' ? code : String(name)}`;
+}
+
+/** Whether a scheduled backup is due. */
+export async function isBackupDue({ db, clock }: Deps, plan: BackupPlan): Promise<boolean> {
+  return plan.target !== null && isDue(plan, await findNewestBackup(db), clock.now());
+}
+
+/** Makes the backup that is due, if it still is, records it, and deletes old ones. */
+export async function backUpAsScheduled(
+  service: Deps,
+  plan: BackupPlan,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { target } = plan;
+  if (target === null || !(await isBackupDue(service, plan))) return;
+  const { db, clock } = service;
+  await saveScheduleTime(db, clock.now());
+  const proved = await findVerifiedBackup(db);
+  const prove = isProofDue(plan, proved?.started_at, clock.now());
+  await recordBackup(service, { plan, target, prove, signal });
+}
+
+/** Makes a backup at its configured place, records it, and deletes old ones. */
+export async function recordBackup(service: Deps, options: PerformOptions): Promise<BackupRow> {
+  const { db, log } = service;
+  const row = await performBackup(service, options);
+  await insertBackup(db, row);
+  const { name, size_bytes: sizeBytes, failure } = row;
+  if (failure === null) log.info({ name, bytes: Number(sizeBytes) }, 'the database was backed up');
+  else log.error({ failure }, 'the backup of the database failed');
+  await deleteOld(service, options.plan, options.target).catch((error: unknown) =>
+    log.warn({ err: describeError(error) }, 'old backups could not be deleted'),
+  );
+  return row;
+}
+
+/**
+ * Goes by what is there, not by the records: a restored database has no record of the backups after it. The
+ * newest file also stays, in case none was ever proved.
+ */
+async function deleteOld({ db, clock }: Deps, plan: BackupPlan, target: ArchiveStore): Promise<void> {
+  const before = new Date(clock.now().getTime() - plan.keepDays * DAY_MS);
+  const proved = (await findVerifiedBackup(db))?.id ?? null;
+  const ids = (await target.list()).sort();
+  const newest = ids.at(-1);
+  for (const id of ids) {
+    if (idTimestamp(id) >= before || id === proved || id === newest) continue;
+    await target.remove(id);
+  }
+  await deleteBackups(db, { before, keep: proved });
+}

@@ -1,0 +1,104 @@
+/**
+ * Restores a backup into an empty database, and leaves the service in recovery: the rows end with the
+ * backup, and the world went on. Orders and billing by date stay off afterward, until the operator has seen
+ * which machines and payments are newer.
+ */
+import { join } from 'node:path';
+import { decryptArchive } from '../../../kernel/crypt/age.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Sql } from '../../../kernel/sql.ts';
+import { DAY_MS } from '../../../kernel/time.ts';
+import { isCoinCode } from '../../../spec/coins.ts';
+import type { SwitchName } from '../../../spec/switches.ts';
+import type { OpenDatabase } from '../../../store/db.ts';
+import type { BackupHeader, BackupManifest } from '../../../store/dump/format.ts';
+import { loadDatabase } from '../../../store/dump/load.ts';
+import { isCovered, MarkFile } from '../../../store/service/mark-file.ts';
+import { saveRestoration } from '../../../store/service/restoration.ts';
+import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
+import { deferSuspensions } from '../../../store/staff/abuse.ts';
+import { type AddressNumbers, saveMark } from '../../../store/topups/marks.ts';
+import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
+import { recordAudit, systemActor } from '../../record.ts';
+
+const REASON = 'The database was restored.';
+/** Customers may have answered reports of abuse after the backup. */
+const SUSPENSION_DAYS = 7;
+const SWITCHED_OFF = ['deploys', 'renewals'] as const satisfies readonly SwitchName[];
+
+export interface RestoreOptions {
+  readonly db: OpenDatabase;
+  /** The encrypted archive. */
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly identities: readonly string[];
+  readonly identity: IdentityOptions;
+}
+
+export interface Restored {
+  readonly header: BackupHeader;
+  readonly rows: number;
+  /** Whether address marks of this database, not older than the backup, were found in the data folder. */
+  readonly withMarks: boolean;
+}
+
+export async function restoreBackup({
+  db,
+  content,
+  identities,
+  identity,
+}: RestoreOptions): Promise<Restored> {
+  let withMarks = false;
+  const { header, manifest } = await loadDatabase(db, decryptArchive(content, identities), {
+    checkHeader: ({ mode }) => requireMode(mode, identity.mode),
+    finish: async (tx, loaded) => {
+      const { database, taken_at: takenAt } = loaded.header;
+      const { clockOffsetMs } = await openStoredIdentity(tx, identity);
+      const now = new Date(Date.now() + clockOffsetMs);
+      const found = await new MarkFile(markFilePath(identity.dataDir, database)).read();
+      withMarks = isCovered(toNumbers(loaded.manifest), found);
+      await saveRestoration(tx, {
+        restored_at: now,
+        restored_from: new Date(takenAt),
+        restored_with_marks: withMarks,
+      });
+      await saveMarks(tx, loaded.manifest);
+      await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
+      for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
+    },
+  });
+  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
+  return { header, rows, withMarks };
+}
+
+function requireMode(mode: BackupHeader['mode'], wanted: BackupHeader['mode']): void {
+  if (mode === wanted) return;
+  throw new OperatorError(`this is a backup of a ${mode} service: set SKERRY_MODE=${mode} to restore it`);
+}
+
+async function switchOff(tx: Sql, name: SwitchName, now: Date): Promise<void> {
+  if ((await findSwitch(tx, name))?.on_ === false) return;
+  await saveSwitch(tx, { name, on_: false, reason: REASON, changed_at: now });
+  const resource = `${name} off`;
+  await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
+}
+
+/**
+ * The numbers at the end of the backup are later than its rows, so the recovery raises the rows to them. They
+ * do not go to the folder: what is there afterward would look like marks that survived.
+ */
+async function saveMarks(tx: Sql, manifest: BackupManifest): Promise<void> {
+  for (const { coin, ...numbers } of toNumbers(manifest))
+    if (isCoinCode(coin)) await saveMark(tx, coin, numbers);
+}
+
+function toNumbers({ marks }: BackupManifest): readonly (AddressNumbers & { readonly coin: string })[] {
+  return marks.map(({ coin, next_index, given, pool_place }) => ({
+    coin,
+    ...{ next_index: BigInt(next_index), given: BigInt(given), pool_place: BigInt(pool_place) },
+  }));
+}
+
+/** The file of a database's address marks in the data folder. */
+export function markFilePath(dataDir: string, database: string): string {
+  return join(dataDir, 'address-marks', `${database}.log`);
+}

@@ -1,0 +1,23 @@
+/**
+ * The archives port: where backups of the database are. An archive has the id of its backup, whose first part
+ * is its time, and appears only when it is complete and on disk. Its SHA-256 is stored next to it.
+ */
+import type { BlobInfo } from './blobs.ts';
+
+export interface ArchiveStore {
+  /** For messages: a folder, or the store of files. */
+  readonly label: string;
+  /** `expectedBytes` is an estimate. Throws as BlobStore does, and then leaves nothing behind. */
+  write(id: string, content: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<ArchiveInfo>;
+  /** Throws BlobMissingError if there is none. The reader compares the SHA-256. */
+  read(id: string): AsyncIterable<Uint8Array>;
+  /** Lists the ids of the archives of this database, unfinished ones excluded. */
+  list(): Promise<string[]>;
+  /** Deletes the archive and what an unfinished one left. Succeeds if there is none. */
+  remove(id: string): Promise<void>;
+}
+
+export interface ArchiveInfo extends BlobInfo {
+  /** Its file or object. */
+  readonly name: string;
+}
