@@ -15,4 +15,7 @@ export const LOST_HOST_BREAKS: Record<string, readonly string[]> = {
   ],
   'lost volumes use no disk': [`update volumes set disk_gb = size_gb where lost_at is not null`],
   'lost snapshots have failed': [`update snapshots set status = 'ready' where lost_at is not null`],
+  'copies have their snapshots': [
+    `update snapshots set status = 'error' where id in (select snapshot_id from snapshot_copies)`,
+  ],
 };

@@ -74,7 +74,9 @@ export async function readRestoreContent(
     SnapshotTimes & { disk_gb: number; installed: InstalledSystem; host: string | null }
   >('select disk_gb, installed, size_gb, ready_at, failed, host from sim.snapshots where id = $1', [id]);
   if (!snapshot) throw new ComputeError('refused', 'snapshot not found');
-  if (snapshot.host !== null && (await isHostDown(tx, snapshot.host))) throw hostUnreachable(snapshot.host);
+  // The snapshots of a shared disk are on the shared storage, too.
+  const { host } = snapshot;
+  if (host !== null && !spec.sharedDisk && (await isHostDown(tx, host))) throw hostUnreachable(host);
   if (snapshotStateAt(snapshot, now).state !== 'ready')
     throw new ComputeError('refused', 'the snapshot is not ready');
   if (snapshot.disk_gb > spec.diskGb)
