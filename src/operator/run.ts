@@ -42,7 +42,7 @@ import { addPolicy } from './policy.ts';
 import { addFloods } from './servers/floods.ts';
 import { addOperations } from './servers/operations.ts';
 import { addServers } from './servers/servers.ts';
-import { addSnapshots } from './snapshots.ts';
+import { addSnapshots } from './servers/snapshots.ts';
 import { addApprovals } from './staff/approvals.ts';
 import { addStaff } from './staff/people.ts';
 import { addSwitch } from './switch.ts';

@@ -6,6 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { BaseImages } from './base-images.ts';
+import type { ComputeFault } from './compute-fault.ts';
 import type { SnapshotCopies } from './copies.ts';
 import type { HostFacts } from './host-facts.ts';
 import type { FileToFollow, FileToSend, HostFiles } from './host-files.ts';
@@ -125,13 +126,6 @@ export interface HostFinding {
   /** Plain text with the fix. No addresses. */
   readonly message: string;
 }
-
-/**
- * The kind of failure: for `host`, try another host; for `transient`, try again; for `refused`, neither
- * helps. For `waiting`, the host is receiving or copying a file that the call needs: try again, however
- * often.
- */
-export type ComputeFault = 'host' | 'transient' | 'refused' | 'waiting';
 
 export class ComputeError extends Error {
   readonly fault: ComputeFault;

@@ -10,7 +10,7 @@
  * side. None of them changes a snapshot that exists.
  */
 
-import type { ComputeFault } from './compute.ts';
+import type { ComputeFault } from './compute-fault.ts';
 
 /** The file that is sent: always the same bytes until `forgetCopy`. */
 export interface PreparedCopy {

@@ -2,7 +2,7 @@
 import { HOUR_MS } from '../../kernel/time.ts';
 import { BlobDamagedError, BlobMissingError, BlobStoreError, type EarlierBlobs } from '../../ports/blobs.ts';
 import { findBlobDigest, findUsedBlobs } from '../../store/images/stored.ts';
-import { settleOrphanedCopies } from '../../store/snapshot-copies.ts';
+import { settleOrphanedCopies } from '../../store/servers/snapshot-copies.ts';
 import type { Service } from '../context.ts';
 import type { Finding } from '../health/status.ts';
 import { beginComparison, replaceMissing } from '../snapshots/copies/missing.ts';

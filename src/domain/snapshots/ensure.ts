@@ -11,7 +11,7 @@ import type { ActionErrorCode } from '../../spec/action-commands.ts';
 import { findTransition, type ServerStatus, SNAPSHOT_TRANSITIONS } from '../../spec/states.ts';
 import { isDiskMoving } from '../../store/servers/disk-moves.ts';
 import type { OperationRow } from '../../store/servers/operations.ts';
-import { requestCopies, settleCopy } from '../../store/snapshot-copies.ts';
+import { requestCopies, settleCopy } from '../../store/servers/snapshot-copies.ts';
 import {
   deleteSnapshot,
   findSnapshotWork,

@@ -1,6 +1,6 @@
 /** Files on their way to backends: a queue of transfers, in real time on the database's clock. */
 import type { Sql } from '../../kernel/sql.ts';
-import type { ComputeFault } from '../../ports/compute.ts';
+import type { ComputeFault } from '../../ports/compute-fault.ts';
 import type { HostFileKind, WantedFile } from '../../ports/host-files.ts';
 
 /** Names a row. */

@@ -2,7 +2,7 @@
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
 import type { LostServers } from '../../spec/states.ts';
-import { detachFromHosts, IS_COPIED } from '../snapshot-copies.ts';
+import { detachFromHosts, IS_COPIED } from '../servers/snapshot-copies.ts';
 import { endAssignments } from './address-history.ts';
 
 /** A lost host. */

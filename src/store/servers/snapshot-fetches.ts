@@ -4,7 +4,7 @@
  */
 import type { Sql } from '../../kernel/sql.ts';
 import { LOCAL_BACKEND } from '../../ports/backends.ts';
-import { findCopiedSnapshot } from '../snapshot-copies.ts';
+import { findCopiedSnapshot } from './snapshot-copies.ts';
 
 /** A copy that a host has to fetch, because no host has the snapshot. */
 export interface CopyToFetch {

@@ -12,7 +12,13 @@ import { formatId } from '../../kernel/ids.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { BlobTagError } from '../../ports/blobs.ts';
 import { HEARTBEAT_MS, LEASE_S, newLeaseId } from '../../store/leases.ts';
-import { claimCopy, failCopy, holdCopy, type LeasedCopy, releaseCopy } from '../../store/snapshot-copies.ts';
+import {
+  claimCopy,
+  failCopy,
+  holdCopy,
+  type LeasedCopy,
+  releaseCopy,
+} from '../../store/servers/snapshot-copies.ts';
 import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const CLAIM_EVERY_MS = SECOND_MS / 2;

@@ -41,7 +41,8 @@ export async function createHistory(world: World): Promise<void> {
   // Without a store, nothing else makes a copy.
   await world.opened.db.run(
     `insert into snapshot_copies (snapshot_id, size_bytes, sha256, stored_at, due_at)
-     select id, 1, repeat('0', 64), now(), null from snapshots where status = 'ready' order by id desc limit 1`,
+     select id, 1, repeat('0', 64), now(), null from snapshots where status = 'ready'
+      order by id desc limit 1`,
   );
 }
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import {
   type ComputeDriver,
   ComputeError,
-  type ComputeFault,
   type MachineSpec,
   type MachineState,
 } from '../../../src/ports/compute.ts';
+import type { ComputeFault } from '../../../src/ports/compute-fault.ts';
 import type { FilterRule } from '../../../src/ports/network.ts';
 import type { Packet } from './evaluate-filter.ts';
 

@@ -13,7 +13,8 @@
  * with one address would be worse than a delay.
  */
 import { MINUTE_MS } from '../../../kernel/time.ts';
-import type { ComputeFault, MachineState } from '../../../ports/compute.ts';
+import type { MachineState } from '../../../ports/compute.ts';
+import type { ComputeFault } from '../../../ports/compute-fault.ts';
 import type { OperationRow } from '../../../store/servers/operations.ts';
 import { findBuildDetails } from '../../../store/servers/placements.ts';
 import { lockServer } from '../../../store/servers/servers.ts';

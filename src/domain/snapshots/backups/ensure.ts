@@ -15,7 +15,7 @@ import {
   saveBackupPolicy,
 } from '../../../store/servers/backups.ts';
 import { lockServer, type ServerRow } from '../../../store/servers/servers.ts';
-import { findCopyToKeep } from '../../../store/snapshot-copies.ts';
+import { findCopyToKeep } from '../../../store/servers/snapshot-copies.ts';
 import { isBeingRestored, lockSnapshot } from '../../../store/snapshots.ts';
 import type { TaskResult } from '../../../store/tasks.ts';
 import type { Service } from '../../context.ts';

@@ -9,7 +9,6 @@ import { BlobMissingError, type CopyFile, type CopyStore, type CopyUpload } from
 import { ComputeError } from '../../../ports/compute.ts';
 import type { CopyPart, PreparedCopy, SnapshotCopies } from '../../../ports/copies.ts';
 import { isDiskMoving } from '../../../store/servers/disk-moves.ts';
-import { findFetch, forgetFetch } from '../../../store/servers/snapshot-fetches.ts';
 import {
   type CopiedSnapshot,
   deleteCopy,
@@ -18,7 +17,8 @@ import {
   recordCopyProgress,
   recordPrepared,
   recordStoredCopy,
-} from '../../../store/snapshot-copies.ts';
+} from '../../../store/servers/snapshot-copies.ts';
+import { findFetch, forgetFetch } from '../../../store/servers/snapshot-fetches.ts';
 import type { Service } from '../../context.ts';
 import { withDriverTimeout } from '../../servers/operations/driver-call.ts';
 

@@ -1,6 +1,10 @@
 /** Compares the copies that the database relies on with what the store lists. */
 import { formatId } from '../../../kernel/ids.ts';
-import { listStoredCopies, readStoreClock, requestMissingCopies } from '../../../store/snapshot-copies.ts';
+import {
+  listStoredCopies,
+  readStoreClock,
+  requestMissingCopies,
+} from '../../../store/servers/snapshot-copies.ts';
 import type { Service } from '../../context.ts';
 
 /** Rows that one statement reads. */

@@ -1,7 +1,7 @@
 /** Copies of snapshots as the operator sees them, and the request to copy the existing snapshots. */
 import { DAY_MS, SECOND_MS } from '../../../kernel/time.ts';
 import type { HostFinding } from '../../../ports/compute.ts';
-import { type CopyCounts, countCopies, requestAllCopies } from '../../../store/snapshot-copies.ts';
+import { type CopyCounts, countCopies, requestAllCopies } from '../../../store/servers/snapshot-copies.ts';
 import type { Service } from '../../context.ts';
 
 /** A copy takes hours at most, and comes after the others of its host. */

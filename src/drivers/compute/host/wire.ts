@@ -20,7 +20,7 @@
  * is used. Each release speaks the previous version, too.
  */
 import { SECOND_MS } from '../../../kernel/time.ts';
-import type { ComputeFault } from '../../../ports/compute.ts';
+import type { ComputeFault } from '../../../ports/compute-fault.ts';
 
 export const PROTOCOL_VERSIONS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
 /** The version that lets hosts send files to each other. */

@@ -8,7 +8,6 @@ import type { Database } from '../../../kernel/sql.ts';
 import {
   type ComputeDriver,
   ComputeError,
-  type ComputeFault,
   type HostFinding,
   type HourSample,
   type IsoDrive,
@@ -23,6 +22,7 @@ import {
   type Traffic,
   type VolumeSpec,
 } from '../../../ports/compute.ts';
+import type { ComputeFault } from '../../../ports/compute-fault.ts';
 import type { HostFacts } from '../../../ports/host-facts.ts';
 import type { Filter, PacketSample } from '../../../ports/network.ts';
 import type { Faults } from '../../faults.ts';

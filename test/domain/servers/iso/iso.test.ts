@@ -6,7 +6,8 @@ import { rebootServer, stopServer } from '../../../../src/domain/servers/operati
 import { rebuildServer } from '../../../../src/domain/servers/operations/reinstall.ts';
 import { patchServer } from '../../../../src/domain/servers/update.ts';
 import { formatId, newId, parseId } from '../../../../src/kernel/ids.ts';
-import { ComputeError, type ComputeFault } from '../../../../src/ports/compute.ts';
+import { ComputeError } from '../../../../src/ports/compute.ts';
+import type { ComputeFault } from '../../../../src/ports/compute-fault.ts';
 import { findServer } from '../../../../src/store/servers/servers.ts';
 import { R1 } from '../../../support/fixtures.ts';
 import { refused } from '../resize/resize-world.ts';

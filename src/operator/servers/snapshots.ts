@@ -1,8 +1,8 @@
 /** `snapshots copy` and `snapshots copies`: copies of snapshots in the store of files. */
 import type { Command } from 'commander';
-import { copyExisting, readCopyCounts } from '../domain/snapshots/copies/read.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
-import type { OperatorContext } from './context.ts';
+import { copyExisting, readCopyCounts } from '../../domain/snapshots/copies/read.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { OperatorContext } from '../context.ts';
 
 const MB = 1_000_000n;
 

@@ -1,7 +1,7 @@
 /** Copies of snapshots in the store of files: a queue of work, in real time on the database's clock. */
-import type { Sql } from '../kernel/sql.ts';
-import { LOCAL_BACKEND } from '../ports/backends.ts';
-import type { SnapshotStatus } from '../spec/states.ts';
+import type { Sql } from '../../kernel/sql.ts';
+import { LOCAL_BACKEND } from '../../ports/backends.ts';
+import type { SnapshotStatus } from '../../spec/states.ts';
 
 export interface LeasedCopy {
   readonly snapshot_id: string;
