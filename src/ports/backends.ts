@@ -4,7 +4,8 @@
  */
 
 import type { TlsIdentity } from '../kernel/certificates.ts';
-import type { ComputeFault, ExpectedResources, HostFinding } from './compute.ts';
+import type { ExpectedResources, HostFinding } from './compute.ts';
+import type { ComputeFault } from './compute-fault.ts';
 import type { BackendReading } from './host-facts.ts';
 import type { WantedFile } from './host-files.ts';
 
