@@ -8,6 +8,7 @@ import { after, afterEach, describe, it } from 'node:test';
 import { CopyTransfers } from '../../src/drivers/copy-transfers.ts';
 import { digestParts, partBytesFor, putPart, readSigned } from '../../src/drivers/signed-urls.ts';
 import { ComputeError } from '../../src/ports/compute.ts';
+import type { ComputeFault } from '../../src/ports/compute-fault.ts';
 
 const MIB = 1024 ** 2;
 const CONTENT = Buffer.from('the bytes of a part');
@@ -36,10 +37,10 @@ describe('signed URLs', () => {
     for await (const piece of readSigned(url, offset, signal)) pieces.push(piece);
     return Buffer.concat(pieces).toString();
   };
-  /** It fails as `transient`, and its message has neither address nor signature. */
-  const fails = async (call: Promise<unknown>, message: RegExp) =>
+  /** Its message has neither address nor signature. */
+  const fails = async (call: Promise<unknown>, message: RegExp, fault: ComputeFault = 'transient') =>
     await assert.rejects(call, (error: unknown) => {
-      assert.ok(error instanceof ComputeError && error.fault === 'transient', String(error));
+      assert.ok(error instanceof ComputeError && error.fault === fault, String(error));
       assert.match(error.message, message);
       assert.doesNotMatch(error.message, /127\.0\.0\.1|secret|http:/);
       return true;
@@ -85,7 +86,7 @@ describe('signed URLs', () => {
       response.writeHead(206, { 'content-range': 'bytes 5-18/19' }).end(),
     );
     await fails(read(shifted, 4), /HTTP 206/);
-    await fails(read(await serve((_, response) => response.writeHead(404).end()), 0), /HTTP 404/);
+    await fails(read(await serve((_, response) => response.writeHead(404).end()), 0), /HTTP 404/, 'host');
     const broken = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('begins', () => response.destroy());
@@ -118,11 +119,14 @@ describe('transfers of copies', () => {
     };
     const running = transfers.run('one', work);
     resolve();
-    assert.deepEqual(await running, { state: 'done', bytes: 5, message: null });
+    assert.deepEqual(await running, { state: 'done', bytes: 5, message: null, fault: null });
     const failing = async () => {
       throw new ComputeError('transient', 'no luck');
     };
-    assert.deepEqual(await transfers.run('one', failing), { state: 'failed', bytes: 0, message: 'no luck' });
+    assert.deepEqual(await transfers.run('one', failing), {
+      ...{ state: 'failed', bytes: 0, message: 'no luck' },
+      fault: 'transient',
+    });
     assert.equal(starts, 1);
     const untilAborted = (abort: AbortSignal) =>
       new Promise<void>((_, reject) => abort.addEventListener('abort', () => reject(new Error('aborted'))));
