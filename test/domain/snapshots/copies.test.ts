@@ -6,11 +6,12 @@ import { readGauges } from '../../../src/domain/health/metrics.ts';
 import { sweepFiles } from '../../../src/domain/images/store.ts';
 import { copyFindings } from '../../../src/domain/snapshots/copies/read.ts';
 import { NO_RADOSGW } from '../../support/radosgw.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { CopiesWorld, snapshotId } from './copies-world.ts';
 
 const MIB = 1024n ** 2n;
 
-describe('copies of snapshots in an S3 store', { skip: NO_RADOSGW }, () => {
+describe('copies of snapshots in an S3 store', { skip: FULL_ONLY.skip || NO_RADOSGW }, () => {
   let world: CopiesWorld;
   before(async () => {
     world = await CopiesWorld.open();

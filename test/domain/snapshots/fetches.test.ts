@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { NO_RADOSGW } from '../../support/radosgw.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 import { CopiesWorld, snapshotId } from './copies-world.ts';
 
-describe('fetches of snapshots from an S3 store', { skip: NO_RADOSGW }, () => {
+describe('fetches of snapshots from an S3 store', { skip: FULL_ONLY.skip || NO_RADOSGW }, () => {
   let world: CopiesWorld;
   before(async () => {
     world = await CopiesWorld.open();
