@@ -16,7 +16,8 @@ const SINGLE_FOLDERS = new RegExp(
 );
 /** A file that starts programs or changes its process runs alone. */
 const RUNS_ALONE = new RegExp(
-  'child_process|worker_threads|support\\/(?:process|chromium|firefox|installed|pdns|pgbouncer|patroni|radosgw)|' +
+  'child_process|worker_threads|' +
+    'support\\/(?:process|chromium|firefox|installed|pdns|pgbouncer|patroni|radosgw)|' +
     'process\\.(?:exit|chdir|on)\\b|globalThis|mock\\.timers',
 );
 const FILES_PER_PROCESS = 12;
