@@ -98,7 +98,7 @@ test('the settings of the walkthrough configure a live service, with only coins 
   );
 });
 
-test('an upgrade migrates, a backup contains the live database, and the unit starts after it', () => {
+test('an upgrade migrates, a restore migrates too, and the unit starts after the database', () => {
   const partOf = (page: string, heading: string) =>
     codeBlocks(readGuide(`operators/${page}`), heading)
       .map(({ text }) => text)
@@ -107,8 +107,8 @@ test('an upgrade migrates, a backup contains the live database, and the unit sta
     const update = partOf('upgrade', heading);
     assert.match(update, /^npm ci .*\nskerryd migrate\nsystemctl start skerryd$/m, heading);
   }
-  assert.match(partOf('backup', 'Back up a live service'), /^pg_dump .*"\$DATABASE_URL"$/m);
-  assert.match(partOf('backup', 'Restore a live service'), /^pg_restore .*"\$DATABASE_URL" /m);
+  assert.match(partOf('backup', 'Schedule backups'), /^skerryd backup list$/m);
+  assert.match(partOf('backup', 'Restore'), /^skerryd restore .* --identity .*\nskerryd migrate$/m);
   assert.match(SERVICE_UNIT, /^After=.*\bpostgresql\.service\b/m);
 });
 

@@ -43,7 +43,14 @@ export async function openDomainFixture(): Promise<DomainFixture> {
   return {
     db,
     clock,
-    service: { db, clock, settings, compute: { hosts: null }, wake: () => undefined } as unknown as Service,
+    service: {
+      db,
+      clock,
+      settings,
+      blobs: {},
+      compute: { hosts: null },
+      wake: () => undefined,
+    } as unknown as Service,
     registered,
     register: async (hosts) => {
       registered.push(...hosts);
