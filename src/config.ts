@@ -208,6 +208,7 @@ function validateBackups(config: Config): void {
       'SKERRY_BACKUP_RECIPIENTS: must be public keys of age-keygen, age1…, comma-separated',
     );
   }
+  if (config.SKERRY_BACKUP_WAL_DAYS > 0) validateWalArchive(config);
   if (to !== null && recipients === null) {
     throw new ConfigError(
       'SKERRY_BACKUP_RECIPIENTS: required with SKERRY_BACKUP_TO; set the public key of age-keygen',
@@ -217,6 +218,16 @@ function validateBackups(config: Config): void {
     throw new ConfigError('SKERRY_S3_URL: required with SKERRY_BACKUP_TO=store; set the store, or a folder');
   if (!/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(config.SKERRY_BACKUP_AT))
     throw new ConfigError('SKERRY_BACKUP_AT: must be a time of day such as 02:30');
+}
+
+function validateWalArchive({ DATABASE_URL: url, SKERRY_BACKUP_TO: to }: Config): void {
+  if (url !== null) {
+    throw new ConfigError(
+      'SKERRY_BACKUP_WAL_DAYS: only for the embedded database; archive your own with pgBackRest or Barman',
+    );
+  }
+  if (to === null || to === BACKUP_TO_STORE)
+    throw new ConfigError('SKERRY_BACKUP_TO: must be a folder with SKERRY_BACKUP_WAL_DAYS');
 }
 
 const CUSTOMERS_PORTS = ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const;

@@ -2,12 +2,17 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import type { BackupPlan } from '../domain/upkeep/backups/plan.ts';
+import type { WalPlan } from '../domain/upkeep/wal/plan.ts';
 import { StoredArchives } from '../drivers/blobs/archives-in-store.ts';
 import { DiskArchives } from '../drivers/blobs/archives-on-disk.ts';
+import { listWalArchives, openWalArchive } from '../drivers/blobs/wal-on-disk.ts';
 import { parseRecipients } from '../kernel/crypt/age.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import type { StoredWal } from '../operator/context.ts';
 import type { ArchiveStore } from '../ports/archives.ts';
 import { BACKUP_TO_STORE } from '../spec/settings/backups.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
+import { openWalSpool } from '../store/embedded/archiving.ts';
 import { withoutPooler } from './database.ts';
 import { storeOptions } from './drivers.ts';
 
@@ -42,6 +47,7 @@ export function createBackups(
       scratchFolder: config.SKERRY_BACKUP_VERIFY === 'restore' ? config.SKERRY_DATA_DIR : null,
       openFolder,
       store,
+      ...walPlan(config, { source, recipients, database }),
     },
   };
 }
@@ -53,4 +59,26 @@ function target(
 ): ArchiveStore | null {
   if (to === null) return null;
   return to === BACKUP_TO_STORE ? store : openFolder(to);
+}
+
+function walPlan(
+  { SKERRY_BACKUP_WAL_DAYS: days, SKERRY_BACKUP_TO: to, SKERRY_DATA_DIR: dataDir }: Config,
+  parts: Pick<WalPlan, 'source' | 'recipients'> & { readonly database: string },
+): { readonly wal?: WalPlan } {
+  if (days === 0 || to === null) return {};
+  const { database, ...rest } = parts;
+  const openSpool = () => openWalSpool({ dataDir });
+  const open = (cluster: string) => openWalArchive(resolve(to), { database, cluster });
+  return { wal: { ...rest, dataDir, days, openSpool, open } };
+}
+
+/** What a folder has for point-in-time recovery. Throws if the database is not the embedded one. */
+export async function findWalArchives({ DATABASE_URL: url }: Config, folder: string): Promise<StoredWal[]> {
+  if (url !== null)
+    throw new OperatorError('DATABASE_URL is set: restore that database with the tools of its archive');
+  const names = await listWalArchives(resolve(folder));
+  return names.map((name) => ({
+    database: name.database,
+    archive: openWalArchive(resolve(folder), name),
+  }));
 }

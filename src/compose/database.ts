@@ -47,7 +47,8 @@ export async function acquireDatabase(
       `SKERRY_DATA_DIR: no database in ${dataDir}; set the right folder, or create one with: skerryd migrate`,
     );
   }
-  const embedded = await startEmbedded({ dataDir, log });
+  const isArchiving = config.SKERRY_BACKUP_WAL_DAYS > 0;
+  const embedded = await startEmbedded({ dataDir, isArchiving, log });
   return { connection: embedded.connection, stop: () => embedded.stop() };
 }
 

@@ -6,6 +6,7 @@ import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
+import type { WalArchive } from '../ports/archives.ts';
 import type { MailParser } from '../ports/incoming-mail.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
@@ -22,8 +23,17 @@ export interface OperatorResources {
   database(): Promise<OpenDatabase>;
   /** How to open a restored database. Absent where none can be restored. */
   identity?(): IdentityOptions;
+  /** What a folder has for point-in-time recovery of the embedded database. Absent where none is restored. */
+  walArchives?(folder: string): Promise<readonly StoredWal[]>;
   /** The service, on a database with the current schema. */
   service(): Promise<OpenService>;
+}
+
+/** One cluster of PostgreSQL in a folder. */
+export interface StoredWal {
+  /** The incarnation of its database. */
+  readonly database: string;
+  readonly archive: WalArchive;
 }
 
 export interface OpenService {

@@ -10,6 +10,7 @@ import { OperatorError } from '../kernel/operator-error.ts';
 import { readVersion } from '../kernel/settings/version.ts';
 import { addAudit } from './audit.ts';
 import { addBackup } from './backups/backup.ts';
+import { addMarkRestored, addRestoreTo } from './backups/point-in-time.ts';
 import { addRestore } from './backups/restore.ts';
 import { addCatalogue } from './catalogue.ts';
 import { addRegions } from './catalogue-edits.ts';
@@ -60,6 +61,8 @@ const COMMANDS: readonly ((program: Command, context: OperatorContext) => void)[
   addDatabase,
   addBackup,
   addRestore,
+  addRestoreTo,
+  addMarkRestored,
   addRecover,
   addCatalogue,
   addRegions,

@@ -17,6 +17,12 @@ export interface ArchiveStore {
   remove(id: string): Promise<void>;
 }
 
+/** What point-in-time recovery of one cluster of PostgreSQL needs. */
+export interface WalArchive {
+  readonly bases: ArchiveStore;
+  readonly segments: ArchiveStore;
+}
+
 export interface ArchiveInfo extends BlobInfo {
   /** Its file or object. */
   readonly name: string;

@@ -15,7 +15,7 @@ import { hasUnnumberedEvents } from '../store/events/fan-out.ts';
 import { auditChainJob } from './audit-chain.ts';
 import { deliverJob } from './deliver.ts';
 import { expireTopupsJob } from './expire-topups.ts';
-import { backUpJob } from './files/back-up.ts';
+import { archiveLogJob, backUpJob } from './files/back-up.ts';
 import { copySnapshotsJob } from './files/copy-snapshots.ts';
 import { sendImagesJob } from './files/send-images.ts';
 import { sweepFilesJob } from './files/sweep-files.ts';
@@ -74,6 +74,7 @@ export function commonJobs(service: Service, sender: WebhookSender): Job[] {
     auditChainJob(service),
     sweepFilesJob(service),
     backUpJob(service),
+    archiveLogJob(service),
   ];
 }
 

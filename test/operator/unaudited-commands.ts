@@ -1,7 +1,8 @@
 /** The operator's commands that leave no audit row. audit.test.ts lists all others. */
 /**
  * `migrate`: the migrations table itself records the files that were run. `backup create`: the record of
- * backups. `restore`: the service row, and an audit row for each switch that it turns off.
+ * backups. `restore`: the service row, and an audit row for each switch that it turns off. So do `restore-to`
+ * and `mark-restored`.
  */
 export const COMMANDS_THAT_READ: readonly string[] = [
   'migrate',
@@ -10,6 +11,8 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'backup create',
   'backup list',
   'restore',
+  'restore-to',
+  'mark-restored',
   'status',
   'figures',
   'capacity',

@@ -1,11 +1,12 @@
 /** Findings and figures about backups of the database, and about the recovery after a restore. */
-import { formatSessionTime, HOUR_MS } from '../../kernel/time.ts';
+import { formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
 import { findRestoration } from '../../store/service/restoration.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
+import { WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
 
 interface Finding {
   readonly level: 'ok' | 'note' | 'fail';
@@ -57,6 +58,22 @@ export async function backupFindings(service: Deps): Promise<Finding[]> {
     findings.push({ level: 'fail', subject, message: `${proved}, more than ${hours} hours ago` });
   } else findings.push({ level: verifiedFrom === null ? 'note' : 'ok', subject, message: proved });
   return findings;
+}
+
+/** About the archive of the write-ahead log, by its spool: a process on another machine does not see it. */
+export async function walFindings({ backups }: Pick<Service, 'backups'>): Promise<Finding[]> {
+  const subject = 'point-in-time';
+  const spool = await backups?.wal?.openSpool();
+  if (!spool) return [];
+  const ageMs = (await spool.ageMs()) ?? 0;
+  if (ageMs > WAITS_MAX_MS) {
+    const minutes = Math.floor(ageMs / MINUTE_MS);
+    const message = `the write-ahead log has waited for its archive for ${minutes} minutes`;
+    return [{ level: 'fail', subject, message }];
+  }
+  const isWhole = await spool.isWhole();
+  const message = isWhole ? 'the write-ahead log is archived' : 'waits for a base';
+  return [{ level: isWhole ? 'ok' : 'note', subject, message }];
 }
 
 function formatTime(at: Date): string {

@@ -63,7 +63,13 @@ async function readBackups(service: Deps) {
     skerry_backup_age_seconds: ageMs === null ? [] : [gauge(ageMs / 1_000)],
     skerry_backup_failed: isScheduled ? [gauge(failure === null ? 0 : 1)] : [],
     skerry_backup_size_bytes: bytes === null ? [] : [gauge(bytes)],
+    skerry_wal_waiting_seconds: await readWalWaiting(service),
   };
+}
+
+async function readWalWaiting({ backups }: Deps): Promise<Gauge[]> {
+  const spool = await backups?.wal?.openSpool();
+  return spool ? [gauge(((await spool.ageMs()) ?? 0) / 1_000)] : [];
 }
 
 function readReplica({ replica }: Deps) {

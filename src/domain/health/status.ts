@@ -35,7 +35,7 @@ import { copyFindings } from '../snapshots/copies/read.ts';
 import { abuseFindings } from '../staff/abuse/counts.ts';
 import { legalFindings } from '../staff/legal/read.ts';
 import { coinFindings } from '../topups/chains/coin-findings.ts';
-import { backupFindings, recoveryFindings } from './backups.ts';
+import { backupFindings, recoveryFindings, walFindings } from './backups.ts';
 import { certificateFindings } from './host-certificates.ts';
 import { hostFindings } from './hosts.ts';
 import { countLarge } from './large-counts.ts';
@@ -78,6 +78,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
     ...replicaFindings(service),
     ...(await recoveryFindings(service)),
     ...(await backupFindings(service)),
+    ...(await walFindings(service)),
     await serverFinding(service),
     ...operationFindings(counts, stuck),
     ...(await moveFindings(service)),

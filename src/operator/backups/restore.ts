@@ -33,11 +33,15 @@ export function addRestore(program: Command, { resources, terminal }: OperatorCo
       const { header, rows, withMarks } = await restoreBackup({ db, content, identities, identity });
       const from = `the backup of ${header.taken_at}, made by release ${header.release}`;
       terminal.out(`restored ${formatCount(rows, 'row', 'rows')} from ${from}`);
-      terminal.out(`the service is in recovery: ${withMarks ? WITH_MARKS : WITHOUT_MARKS}`);
+      terminal.out(describeRecovery(withMarks));
     });
 }
 
-async function readIdentities(path: string): Promise<readonly string[]> {
+export function describeRecovery(withMarks: boolean): string {
+  return `the service is in recovery: ${withMarks ? WITH_MARKS : WITHOUT_MARKS}`;
+}
+
+export async function readIdentities(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(undefinedIfMissing);
   if (!found?.isFile() || found.size > IDENTITY_MAX_BYTES)
     throw new OperatorError(`${path}: no such identity file`);

@@ -26,6 +26,11 @@ export const BACKUP_SETTINGS = {
     [1, 3650],
     'days that scheduled backups are kept; the newest verified backup stays longer',
   ),
+  SKERRY_BACKUP_WAL_DAYS: whole(
+    '0',
+    [0, 365],
+    'days back to which the embedded database can be restored, to any second; 0: only to a backup',
+  ),
 } as const;
 
 /** The value of SKERRY_BACKUP_TO that is not a folder. */

@@ -73,6 +73,10 @@ export const DATABASE_METRICS = {
   },
   skerry_backup_failed: { help: '1: the latest backup failed.', labels: [] },
   skerry_backup_size_bytes: { help: 'Size of the newest verified backup.', labels: [] },
+  skerry_wal_waiting_seconds: {
+    help: 'How long the oldest segment of the write-ahead log waits for its archive. Absent without one.',
+    labels: [],
+  },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },
   skerry_database_connections: { help: 'Connections to the database, of all programs.', labels: ['state'] },
   skerry_database_connections_max: { help: 'Connections that the database allows.', labels: [] },

@@ -17,18 +17,24 @@
  */
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { HOUR_MS } from '../../kernel/time.ts';
+import { archiveSettings, prepareSpool } from './archiving.ts';
 import { findBinaries } from './binaries.ts';
 import { DATABASE, prepareCluster } from './cluster.ts';
 import { exists, isUnlocked } from './files.ts';
 import { findHome, openHome } from './home.ts';
 import { acquireLock, findLockOwner } from './lock.ts';
 import { readPidFile, servesCluster } from './process.ts';
-import { launch } from './server.ts';
+import { replaySettings, requireWhole } from './replay.ts';
+import { launch, READY_TIMEOUT_MS } from './server.ts';
 import { createSocketFolder, PORT, removeSocketFolder, removeStaleFiles } from './socket.ts';
 import { supervise } from './supervisor.ts';
 import { startWatchdog } from './watchdog.ts';
 
 export { FolderInUseError as FolderInUse } from './lock.ts';
+
+/** The log of days takes hours. */
+const REPLAY_TIMEOUT_MS = 24 * HOUR_MS;
 
 export interface EmbeddedDatabase {
   /** Connection settings for `pg`: `host` is the directory of the socket. */
@@ -49,10 +55,14 @@ export interface EmbeddedDatabase {
  */
 export async function startEmbedded(options: {
   dataDir: string;
+  /** Whether each finished segment of the write-ahead log is copied to the spool. */
+  isArchiving?: boolean;
+  /** For a base that a restore placed: replays the log up to this time, or as far as there is one. */
+  replay?: { readonly until: Date | null };
   log?: (line: string) => void;
   onRestart?: () => void;
 }): Promise<EmbeddedDatabase> {
-  const { log = () => {}, onRestart = () => {} } = options;
+  const { log = () => {}, onRestart = () => {}, isArchiving = false, replay } = options;
   const cleanups: (() => Promise<void>)[] = [];
   const stopAll = async (): Promise<void> => {
     for (const step of cleanups.splice(0).reverse()) await step().catch((error: Error) => log(error.message));
@@ -61,16 +71,21 @@ export async function startEmbedded(options: {
     const home = await openHome(options.dataDir);
     const lock = await acquireLock(home);
     cleanups.push(lock.release);
+    if (replay === undefined) await requireWhole(home);
     const binaries = await findBinaries(home);
     await prepareCluster(home, binaries, lock);
+    await prepareSpool(home, isArchiving);
     await removeStaleFiles(home, null);
     const socket = await createSocketFolder(home);
     cleanups.push(() => removeSocketFolder(socket));
     const watchdog = await startWatchdog(home, binaries, lock, socket);
     cleanups.push(watchdog.dismiss);
+    const settings =
+      replay === undefined ? archiveSettings(home, isArchiving) : replaySettings(home, replay.until);
+    const readyTimeoutMs = replay === undefined ? READY_TIMEOUT_MS : REPLAY_TIMEOUT_MS;
     const launchClean = async () => {
       await removeStaleFiles(home, socket);
-      return await launch(home, binaries, lock, socket);
+      return await launch(home, binaries, lock, { socket, settings, readyTimeoutMs });
     };
     const supervisor = await supervise(launchClean, { log, onRestart });
     cleanups.push(supervisor.stop);

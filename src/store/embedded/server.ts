@@ -20,25 +20,43 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** By name. */
+export type PostgresSettings = Readonly<Record<string, string | number>>;
+
 const READY_POLL_MS = 4;
 /** Crash recovery may have to replay a large log. */
-const READY_TIMEOUT_MS = 300_000;
+export const READY_TIMEOUT_MS = 300_000;
 const FAST_STOP_MS = 8_000;
 const IMMEDIATE_STOP_MS = 1_000;
 /** Sessions exit when the postmaster is killed, but one in a long computation notices late. */
 const LEFTOVER_KILL_INTERVAL_MS = 2_000;
 
+interface LaunchOptions {
+  readonly socket: Socket;
+  readonly settings: PostgresSettings;
+  readonly readyTimeoutMs: number;
+}
+
 /** Starts postgres on a prepared cluster without files of an earlier run. */
-export async function launch(home: Home, binaries: Binaries, lock: Lock, socket: Socket): Promise<Server> {
+export async function launch(
+  home: Home,
+  binaries: Binaries,
+  lock: Lock,
+  { socket, settings, readyTimeoutMs }: LaunchOptions,
+): Promise<Server> {
   const log = await openLog(home.log);
-  const child = spawn(binaries.postgres, ['-D', home.cluster, ...settingsFor(socket)], {
-    ...childOptions(home.user),
-    // Its own session: Ctrl-C in the terminal is for the service, which stops the database last.
-    detached: true,
-    // Nothing is written to the pipe. All processes of the server hold it, so it closes when the last one
-    // exits.
-    stdio: ['ignore', 'pipe', log.descriptor, lock.descriptor],
-  });
+  const child = spawn(
+    binaries.postgres,
+    ['-D', home.cluster, ...settingsFor({ ...SETTINGS, ...settings }, socket)],
+    {
+      ...childOptions(home.user),
+      // Its own session: Ctrl-C in the terminal is for the service, which stops the database last.
+      detached: true,
+      // Nothing is written to the pipe. All processes of the server hold it, so it closes when the last one
+      // exits.
+      stdio: ['ignore', 'pipe', log.descriptor, lock.descriptor],
+    },
+  );
   child.stdout?.resume();
   let errorLine = '';
   const exited = waitUntilExited(child, home).finally(async () => {
@@ -48,7 +66,7 @@ export async function launch(home: Home, binaries: Binaries, lock: Lock, socket:
   return {
     exited,
     ready: async () => {
-      if (await waitUntilReady(child, home)) return;
+      if (await waitUntilReady(child, home, readyTimeoutMs)) return;
       await exited;
       throw new Error(`the database did not start: ${errorLine} (see ${home.log})`);
     },
@@ -57,8 +75,8 @@ export async function launch(home: Home, binaries: Binaries, lock: Lock, socket:
 }
 
 /** Returns whether it accepted connections before it exited. Throws on a timeout. */
-async function waitUntilReady(child: ChildProcess, home: Home): Promise<boolean> {
-  const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+async function waitUntilReady(child: ChildProcess, home: Home, timeoutMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + timeoutMs;
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     const file = await readPidFile(home.cluster);
     if (file?.pid === child.pid && file.ready) return true;
@@ -136,10 +154,10 @@ const SETTINGS = {
 };
 
 /** Returns the settings as arguments of the postgres program. */
-function settingsFor(socket: Socket): string[] {
+function settingsFor(values: PostgresSettings, socket: Socket): string[] {
   // The value is a list of directories, so the path is quoted: it may contain a comma.
   const sockets = `unix_socket_directories="${socket.folder.replaceAll('"', '""')}"`;
-  const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
+  const settings = Object.entries(values).map(([name, value]) => `${name}=${value}`);
   return [...settings, sockets].flatMap((setting) => ['-c', setting]);
 }
 

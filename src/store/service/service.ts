@@ -31,6 +31,19 @@ export async function readIncarnation(tx: Sql): Promise<string> {
   return row.incarnation;
 }
 
+/** Returns what names the cluster of this database and its physical copies. */
+export async function readClusterId(sql: Sql): Promise<string> {
+  const row = await sql.row<{ id: string }>('select system_identifier::text as id from pg_control_system()');
+  if (!row) throw new Error('PostgreSQL has no system identifier');
+  return row.id;
+}
+
+/** Returns the time of the last change that a recovery of PostgreSQL replayed; null if there was none. */
+export async function readReplayTime(sql: Sql): Promise<Date | null> {
+  const row = await sql.row<{ at: Date | null }>('select pg_last_xact_replay_timestamp() as at');
+  return row?.at ?? null;
+}
+
 /** Whether test network coins are credited here. Requires a migrated database with its service row. */
 export async function readWorthlessCoins(tx: Sql): Promise<boolean> {
   return (await tx.row<{ worthless: boolean }>('select worthless from service'))?.worthless ?? false;

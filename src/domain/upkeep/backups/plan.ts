@@ -3,6 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/time.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
 import type { DumpSource } from '../../../store/dump/dump.ts';
 import type { BackupRow } from '../../../store/service/backups.ts';
+import type { WalPlan } from '../wal/plan.ts';
 
 /** Absent if no recipients are set: no one could read a backup. */
 export interface BackupPlan {
@@ -20,6 +21,8 @@ export interface BackupPlan {
   readonly openFolder: (folder: string) => ArchiveStore;
   /** Null without a store of files. */
   readonly store: ArchiveStore | null;
+  /** Absent unless the embedded database archives its write-ahead log. */
+  readonly wal?: WalPlan;
 }
 
 /** A backup is proved once a day; without a proof for two days, something is wrong. */

@@ -52,22 +52,41 @@ export async function restoreBackup({
     checkHeader: ({ mode }) => requireMode(mode, identity.mode),
     finish: async (tx, loaded) => {
       const { database, taken_at: takenAt } = loaded.header;
-      const { clockOffsetMs } = await openStoredIdentity(tx, identity);
-      const now = new Date(Date.now() + clockOffsetMs);
-      const found = await new MarkFile(markFilePath(identity.dataDir, database)).read();
-      withMarks = isCovered(toNumbers(loaded.manifest), found);
-      await saveRestoration(tx, {
-        restored_at: now,
-        restored_from: new Date(takenAt),
-        restored_with_marks: withMarks,
-      });
+      const numbers = toNumbers(loaded.manifest);
+      withMarks = await markRestored(tx, { identity, database, takenAt: new Date(takenAt), numbers });
       await saveMarks(tx, loaded.manifest);
-      await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
-      for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
     },
   });
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
   return { header, rows, withMarks };
+}
+
+export interface Moment {
+  readonly identity: IdentityOptions;
+  /** The incarnation of the database. */
+  readonly database: string;
+  /** What the rows are as of, on the clock of the business. */
+  readonly takenAt: Date;
+  readonly numbers: readonly (AddressNumbers & { readonly coin: string })[];
+}
+
+/** Puts a database whose rows were restored into recovery. Returns whether there are marks as new as they. */
+export async function markRestored(
+  tx: Sql,
+  { identity, database, takenAt, numbers }: Moment,
+): Promise<boolean> {
+  const { clockOffsetMs } = await openStoredIdentity(tx, identity);
+  const now = new Date(Date.now() + clockOffsetMs);
+  const found = await new MarkFile(markFilePath(identity.dataDir, database)).read();
+  const withMarks = isCovered(numbers, found);
+  await saveRestoration(tx, {
+    restored_at: now,
+    restored_from: takenAt,
+    restored_with_marks: withMarks,
+  });
+  await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
+  for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
+  return withMarks;
 }
 
 function requireMode(mode: BackupHeader['mode'], wanted: BackupHeader['mode']): void {

@@ -1,0 +1,25 @@
+/** What point-in-time recovery keeps, and where. */
+import { DAY_MS, MINUTE_MS } from '../../../kernel/time.ts';
+import type { WalArchive } from '../../../ports/archives.ts';
+import type { DumpSource } from '../../../store/dump/dump.ts';
+import type { WalSpool } from '../../../store/embedded/archiving.ts';
+
+/** Absent unless the embedded database archives its write-ahead log. */
+export interface WalPlan {
+  readonly source: DumpSource;
+  readonly dataDir: string;
+  readonly recipients: readonly string[];
+  /** How many days back a restore reaches. */
+  readonly days: number;
+  /** Null if this process cannot see the spool. */
+  readonly openSpool: () => Promise<WalSpool | null>;
+  /** Opens what was archived of one cluster. */
+  readonly open: (cluster: string) => WalArchive;
+}
+
+/** A restore replays the log of at most this time, and of what it takes to write the next base. */
+export const BASE_EVERY_MS = DAY_MS;
+/** An older segment that waits means that archiving does not work. */
+export const WAITS_MAX_MS = 10 * MINUTE_MS;
+/** 1 GiB of segments that could not be stored. Then they are dropped, for the database to keep its disk. */
+export const SPOOL_MAX = 64;

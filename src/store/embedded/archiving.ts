@@ -1,0 +1,129 @@
+/**
+ * Continuous archiving of the embedded database: PostgreSQL copies each finished segment of its write-ahead
+ * log to the spool, the folder `wal` of the home, from where a worker encrypts and stores it.
+ *
+ * The file `wal-chain` exists while every segment since the newest base backup was copied. A start without
+ * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base.
+ */
+import { constants } from 'node:fs';
+import { lstat, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { exists } from './files.ts';
+import { chownToDatabaseUser, findHome, type Home } from './home.ts';
+
+/** PostgreSQL finishes a segment with changes after this time, so no more than that is lost. */
+const SEGMENT_MAX_S = 60;
+const SEGMENT = /^[0-9A-F]{24}$/;
+/** What PostgreSQL archives besides segments. Each base starts on its own timeline, so none is needed. */
+const OTHER = /^[0-9A-F]{8}(?:\.history|[0-9A-F]{16}\.[0-9A-F]{8}\.backup|[0-9A-F]{16}\.partial)$/;
+
+export interface WalSpool {
+  /** Lists the finished segments, oldest first. */
+  list(): Promise<string[]>;
+  /** A segment has 16 MiB. */
+  read(segment: string): Promise<Buffer>;
+  remove(segment: string): Promise<void>;
+  /** Deletes all segments, which breaks the chain. */
+  drop(): Promise<void>;
+  /** How long the oldest segment has waited; null if none waits. */
+  ageMs(): Promise<number | null>;
+  isWhole(): Promise<boolean>;
+  /** Notes that a base was stored: the chain begins with it. */
+  begin(): Promise<void>;
+}
+
+/** Returns the spool of a data folder whose database archives; null if it has none. */
+export async function openWalSpool({ dataDir }: { readonly dataDir: string }): Promise<WalSpool | null> {
+  const home = await findHome(dataDir);
+  if (home === null || !(await exists(spoolFolder(home)))) return null;
+  return new FolderSpool(home);
+}
+
+/** Prepares the spool before a start. Only for the holder of the lock. */
+export async function prepareSpool(home: Home, isArchiving: boolean): Promise<void> {
+  if (isArchiving) {
+    await chownToDatabaseUser(home, spoolFolder(home));
+    return;
+  }
+  await breakChain(home);
+  await rm(spoolFolder(home), { recursive: true, force: true });
+}
+
+/** Returns the settings of PostgreSQL. A segment appears under its name when it is whole and on disk. */
+export function archiveSettings(home: Home, isArchiving: boolean): Readonly<Record<string, string | number>> {
+  if (!isArchiving) return { archive_mode: 'off' };
+  const file = `${quote(spoolFolder(home)).replaceAll('%', '%%')}/%f`;
+  return {
+    archive_mode: 'on',
+    archive_timeout: SEGMENT_MAX_S,
+    archive_command: `cp %p ${file}.part && sync ${file}.part && mv -f ${file}.part ${file}`,
+  };
+}
+
+/** Quotes a word for `sh`. */
+export function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export async function breakChain(home: Home): Promise<void> {
+  await rm(chainFile(home), { force: true });
+}
+
+function spoolFolder(home: Home): string {
+  return join(home.folder, 'wal');
+}
+
+function chainFile(home: Home): string {
+  return join(home.folder, 'wal-chain');
+}
+
+class FolderSpool implements WalSpool {
+  readonly #home: Home;
+  readonly #folder: string;
+
+  constructor(home: Home) {
+    this.#home = home;
+    this.#folder = spoolFolder(home);
+  }
+
+  async list(): Promise<string[]> {
+    const names = await readdir(this.#folder);
+    for (const name of names.filter((each) => OTHER.test(each))) await this.remove(name);
+    return names.filter((name) => SEGMENT.test(name)).sort();
+  }
+
+  async read(segment: string): Promise<Buffer> {
+    // The database's user could put a link there.
+    const file = await open(join(this.#folder, segment), constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async remove(segment: string): Promise<void> {
+    await rm(join(this.#folder, segment), { force: true });
+  }
+
+  async drop(): Promise<void> {
+    await breakChain(this.#home);
+    for (const segment of await this.list()) await this.remove(segment);
+  }
+
+  async ageMs(): Promise<number | null> {
+    const [oldest] = await this.list();
+    const found = oldest && (await lstat(join(this.#folder, oldest)).catch(undefinedIfMissing));
+    return found ? Math.max(0, Date.now() - found.mtimeMs) : null;
+  }
+
+  async isWhole(): Promise<boolean> {
+    return await exists(chainFile(this.#home));
+  }
+
+  async begin(): Promise<void> {
+    await writeFile(chainFile(this.#home), '');
+    await syncPath(this.#home.folder);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Point-in-time recovery of the embedded database: places the files of a base and the segments that follow,
+ * lets PostgreSQL replay them up to a time, and hands the database over. The file `restoring` exists
+ * meanwhile: whatever ends it, no service starts on a half restored database, and a repetition starts over.
+ */
+import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../../kernel/files.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Entry } from '../dump/tar.ts';
+import { breakChain, quote } from './archiving.ts';
+import { type BaseEnd, type BaseEntry, parseBaseEntry } from './base.ts';
+import { MAJOR_VERSION } from './binaries.ts';
+import { exists } from './files.ts';
+import { chownToDatabaseUser, type Home, openHome } from './home.ts';
+import { acquireLock } from './lock.ts';
+
+/** Throws if a restore was interrupted. */
+export async function requireWhole(home: Home): Promise<void> {
+  if (!(await exists(markerOf(home)))) return;
+  throw new Error(`a restore into ${home.dataDir} has not finished: run skerryd restore-to again`);
+}
+
+export interface Placed {
+  readonly end: BaseEnd;
+  /** Writes the next segment. */
+  addSegment(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Hands the files to the database's user. Call it before the database starts. */
+  handOver(): Promise<void>;
+  /** Lets anyone start the database. Call it after the replay. */
+  complete(): Promise<void>;
+}
+
+/** Throws an OperatorError if the data folder has a database. */
+export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>): Promise<Placed> {
+  const home = await openHome(dataDir);
+  const lock = await acquireLock(home);
+  try {
+    if ((await exists(home.cluster)) && !(await exists(markerOf(home))))
+      throw new OperatorError(`there is a database in ${home.dataDir}: restore into an empty data folder`);
+    await writeFile(markerOf(home), '');
+    await syncPath(home.folder);
+    await breakChain(home);
+    const draft = `${home.cluster}.draft`;
+    for (const folder of [draft, home.cluster, segmentsOf(home)])
+      await rm(folder, { recursive: true, force: true });
+    await mkdir(draft, { mode: 0o700 });
+    const end = await unpack(draft, entries);
+    await writeFile(join(draft, 'backup_label'), end.label, { mode: 0o600 });
+    await writeFile(join(draft, 'recovery.signal'), '', { mode: 0o600 });
+    await rename(draft, home.cluster);
+    await mkdir(segmentsOf(home), { mode: 0o700 });
+    return {
+      end,
+      addSegment: (name, bytes) => writeSegment(join(segmentsOf(home), name), bytes),
+      handOver: async () => {
+        for (const folder of [home.cluster, segmentsOf(home)]) await chownToDatabaseUser(home, folder);
+      },
+      complete: async () => {
+        await rm(segmentsOf(home), { recursive: true, force: true });
+        await rm(markerOf(home), { force: true });
+        await syncPath(home.folder);
+      },
+    };
+  } finally {
+    await lock.release();
+  }
+}
+
+async function unpack(folder: string, entries: AsyncIterable<Entry>): Promise<BaseEnd> {
+  let end: BaseEnd | undefined;
+  for await (const entry of entries) {
+    const parsed = parseBaseEntry(entry);
+    if (parsed.kind === 'end') end = parsed.end;
+    else await place(folder, parsed);
+  }
+  if (end === undefined) throw new OperatorError('the base backup is incomplete');
+  return end;
+}
+
+async function place(folder: string, entry: Exclude<BaseEntry, { readonly kind: 'end' }>): Promise<void> {
+  if (entry.kind === 'header') {
+    if (entry.header.postgres === MAJOR_VERSION) return;
+    throw new OperatorError(
+      `PostgreSQL ${entry.header.postgres} made this base backup: restore it with the release that has it`,
+    );
+  }
+  const path = join(folder, entry.path);
+  if (entry.kind === 'folder') await mkdir(path, { recursive: true, mode: 0o700 });
+  else await appendFile(path, entry.bytes, { mode: 0o600 });
+}
+
+async function writeSegment(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    for await (const chunk of bytes) await file.writeFile(chunk);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Settings of PostgreSQL while it replays; `until` null: to the last change in the archive. */
+export function replaySettings(home: Home, until: Date | null): Readonly<Record<string, string>> {
+  return {
+    archive_mode: 'off',
+    // With it, the server would count as ready before it has replayed the log.
+    hot_standby: 'off',
+    restore_command: `cp ${quote(segmentsOf(home)).replaceAll('%', '%%')}/%f %p`,
+    // Segments of another timeline belong to an earlier restore.
+    recovery_target_timeline: 'current',
+    ...(until === null
+      ? {}
+      : { recovery_target_time: until.toISOString().replace('T', ' ').replace('Z', '+00') }),
+    recovery_target_action: 'promote',
+  };
+}
+
+function markerOf(home: Home): string {
+  return join(home.folder, 'restoring');
+}
+
+function segmentsOf(home: Home): string {
+  return join(home.folder, 'wal-replay');
+}
