@@ -72,7 +72,7 @@ function walPlan(
   return { wal: { ...rest, dataDir, days, openSpool, open } };
 }
 
-/** What a folder has for point-in-time recovery. Throws if the database is not the embedded one. */
+/** Returns the archives of a folder for point-in-time recovery. Throws unless the database is embedded. */
 export async function findWalArchives({ DATABASE_URL: url }: Config, folder: string): Promise<StoredWal[]> {
   if (url !== null)
     throw new OperatorError('DATABASE_URL is set: restore that database with the tools of its archive');

@@ -23,7 +23,7 @@ export interface OperatorResources {
   database(): Promise<OpenDatabase>;
   /** How to open a restored database. Absent where none can be restored. */
   identity?(): IdentityOptions;
-  /** What a folder has for point-in-time recovery of the embedded database. Absent where none is restored. */
+  /** The archives in a folder for point-in-time recovery. Absent where none is restored. */
   walArchives?(folder: string): Promise<readonly StoredWal[]>;
   /** The service, on a database with the current schema. */
   service(): Promise<OpenService>;

@@ -17,7 +17,7 @@ export interface ArchiveStore {
   remove(id: string): Promise<void>;
 }
 
-/** What point-in-time recovery of one cluster of PostgreSQL needs. */
+/** The archives of one cluster of PostgreSQL for point-in-time recovery. */
 export interface WalArchive {
   readonly bases: ArchiveStore;
   readonly segments: ArchiveStore;

@@ -1,4 +1,4 @@
-/** Restores the embedded database to a second between two customers, after the service and its disk are lost. */
+/** Restores the embedded database to a second between two customers, after its disk is lost. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What point-in-time recovery needs, as files `skerry-<database>-base-<cluster>-…` and `…-wal-<cluster>-…`. */
+/** Bases and segments in a folder: `skerry-<database>-base-<cluster>-…` and `…-wal-<cluster>-…`. */
 import { readdir } from 'node:fs/promises';
 import { undefinedIfMissing } from '../../kernel/files.ts';
 import type { WalArchive } from '../../ports/archives.ts';

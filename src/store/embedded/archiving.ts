@@ -15,7 +15,7 @@ import { chownToDatabaseUser, findHome, type Home } from './home.ts';
 /** PostgreSQL finishes a segment with changes after this time, so no more than that is lost. */
 const SEGMENT_MAX_S = 60;
 const SEGMENT = /^[0-9A-F]{24}$/;
-/** What PostgreSQL archives besides segments. Each base starts on its own timeline, so none is needed. */
+/** Other files that PostgreSQL archives. Each base starts on its own timeline, so none is needed. */
 const OTHER = /^[0-9A-F]{8}(?:\.history|[0-9A-F]{16}\.[0-9A-F]{8}\.backup|[0-9A-F]{16}\.partial)$/;
 
 export interface WalSpool {

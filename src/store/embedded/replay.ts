@@ -1,7 +1,7 @@
 /**
  * Point-in-time recovery of the embedded database: places the files of a base and the segments that follow,
  * lets PostgreSQL replay them up to a time, and hands the database over. The file `restoring` exists
- * meanwhile: whatever ends it, no service starts on a half restored database, and a repetition starts over.
+ * meanwhile: after a kill, no service starts on a half restored database, and a repetition starts over.
  */
 import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A job whose work may take hours, so it runs next to the others, once at a time, and ends with its worker. */
+/** A job whose work may take hours: it runs next to the others, once at a time, and ends with its worker. */
 import { logFault } from '../../kernel/faults/fault-log.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import { SECOND_MS } from '../../kernel/time.ts';

@@ -65,7 +65,7 @@ export interface Moment {
   readonly identity: IdentityOptions;
   /** The incarnation of the database. */
   readonly database: string;
-  /** What the rows are as of, on the clock of the business. */
+  /** The time of the last change, on the clock of the business. */
   readonly takenAt: Date;
   readonly numbers: readonly (AddressNumbers & { readonly coin: string })[];
 }

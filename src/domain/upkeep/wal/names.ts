@@ -1,6 +1,6 @@
 /**
- * The names of what point-in-time recovery needs, as ids of archives: they sort as the write-ahead log does. A
- * segment has its 24 hex digits and zeros; a base has its first segment, and when it began in seconds.
+ * The names of bases and segments, as ids of archives: they sort as the write-ahead log does. A segment has
+ * its 24 hex digits and zeros; a base has its first segment, and its start in seconds.
  */
 
 const SEGMENT_DIGITS = 24;

@@ -1,4 +1,4 @@
-/** What point-in-time recovery keeps, and where. */
+/** The settings of point-in-time recovery, and its limits. */
 import { DAY_MS, MINUTE_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import type { DumpSource } from '../../../store/dump/dump.ts';
@@ -17,7 +17,7 @@ export interface WalPlan {
   readonly open: (cluster: string) => WalArchive;
 }
 
-/** A restore replays the log of at most this time, and of what it takes to write the next base. */
+/** A restore replays the log of at most this time, and of the writing of the next base. */
 export const BASE_EVERY_MS = DAY_MS;
 /** An older segment that waits means that archiving does not work. */
 export const WAITS_MAX_MS = 10 * MINUTE_MS;
