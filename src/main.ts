@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { consoleUrl } from './compose/admin.ts';
 import { createHostInviter } from './compose/backends.ts';
-import { findWalArchives } from './compose/backups.ts';
+import { findWalArchives, openArchiveBucket } from './compose/backups.ts';
 import { acquireDatabase, type DatabaseHandle, identityOptions, withoutPooler } from './compose/database.ts';
 import { createAddressDeriver } from './compose/derive-addresses.ts';
 import { createQemuCompute } from './compose/drivers.ts';
@@ -81,6 +81,7 @@ function createOperatorResources(): OperatorResources {
       return db;
     },
     identity: () => identityOptions(config()),
+    archives: () => openArchiveBucket(config()),
     walArchives: (folder) => findWalArchives(config(), folder),
     service: async () => {
       const { connection } = await database('join');

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import type { BackupPlan } from '../domain/upkeep/backups/plan.ts';
 import type { WalPlan } from '../domain/upkeep/wal/plan.ts';
-import { StoredArchives } from '../drivers/blobs/archives-in-store.ts';
+import { ArchiveBucket, StoredArchives } from '../drivers/blobs/archives-in-store.ts';
 import { DiskArchives } from '../drivers/blobs/archives-on-disk.ts';
 import { listWalArchives, openWalArchive } from '../drivers/blobs/wal-on-disk.ts';
 import { parseRecipients } from '../kernel/crypt/age.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { StoredWal } from '../operator/context.ts';
-import type { ArchiveStore } from '../ports/archives.ts';
+import type { ArchiveSource, ArchiveStore } from '../ports/archives.ts';
 import { BACKUP_TO_STORE } from '../spec/settings/backups.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { openWalSpool } from '../store/embedded/archiving.ts';
@@ -81,4 +81,10 @@ export async function findWalArchives({ DATABASE_URL: url }: Config, folder: str
     database: name.database,
     archive: openWalArchive(resolve(folder), name),
   }));
+}
+
+/** Returns the backups in the store of files; null if none is set. */
+export function openArchiveBucket(config: Config): ArchiveSource | null {
+  const options = storeOptions(config);
+  return options === null ? null : new ArchiveBucket(options);
 }

@@ -6,7 +6,7 @@ import type { HostInviter } from '../domain/inventory/invite-host.ts';
 import type { CarryOut } from '../domain/staff/approvals.ts';
 import type { Market } from '../kernel/market-rate.ts';
 import type { FixedPrices } from '../kernel/settings/lists.ts';
-import type { WalArchive } from '../ports/archives.ts';
+import type { ArchiveSource, WalArchive } from '../ports/archives.ts';
 import type { MailParser } from '../ports/incoming-mail.ts';
 import type { CoinCode } from '../spec/coins.ts';
 import type { SettingView } from '../spec/settings.ts';
@@ -23,6 +23,8 @@ export interface OperatorResources {
   database(): Promise<OpenDatabase>;
   /** How to open a restored database. Absent where none can be restored. */
   identity?(): IdentityOptions;
+  /** The backups in the store of files; null if none is set. */
+  archives?(): ArchiveSource | null;
   /** The archives in a folder for point-in-time recovery. Absent where none is restored. */
   walArchives?(folder: string): Promise<readonly StoredWal[]>;
   /** The service, on a database with the current schema. */

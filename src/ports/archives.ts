@@ -17,6 +17,20 @@ export interface ArchiveStore {
   remove(id: string): Promise<void>;
 }
 
+/** Where archives of any database are read from. */
+export interface ArchiveSource {
+  /** Newest first. */
+  list(): Promise<StoredArchive[]>;
+  /** Throws BlobMissingError if there is none. */
+  read(name: string): AsyncIterable<Uint8Array>;
+}
+
+export interface StoredArchive {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly changedAt: Date;
+}
+
 /** The archives of one cluster of PostgreSQL for point-in-time recovery. */
 export interface WalArchive {
   readonly bases: ArchiveStore;

@@ -10,6 +10,7 @@ export const COMMANDS_THAT_READ: readonly string[] = [
   'database statements',
   'backup create',
   'backup list',
+  'backup stored',
   'restore',
   'restore-to',
   'mark-restored',

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openArchiveBucket } from '../../src/compose/backups.ts';
 import { identityOptions } from '../../src/compose/database.ts';
 import type { Config } from '../../src/config.ts';
 import { createIdentity, decryptArchive } from '../../src/kernel/crypt/age.ts';
@@ -60,8 +61,8 @@ export async function runBackup(
 export interface RestoreTarget {
   readonly db: OpenDatabase;
   readonly connection: Awaited<ReturnType<typeof createScratchDatabase>>['connection'];
-  /** Runs `restore`. */
-  restore(config: Config, file: string, identityFile: string): Promise<Ran>;
+  /** Runs `restore` with more flags. */
+  restore(config: Config, file: string, identityFile: string, ...flags: readonly string[]): Promise<Ran>;
   close(): Promise<void>;
 }
 
@@ -71,20 +72,28 @@ export async function openRestoreTarget(): Promise<RestoreTarget> {
   const db = openDatabase(connection, { poolSize: 2, statementTimeoutMs: 0 });
   return {
     ...{ db, connection },
-    restore: async (config, file, identityFile) => {
+    restore: async (config, file, identityFile, ...flags) => {
       const resources = {
         settings: () => [],
         identity: () => identityOptions(config),
+        archives: () => openArchiveBucket(config),
         database: async () => db,
         service: async () => Promise.reject(new Error('a restore opens no service')),
       };
-      return await run(resources, ['restore', file, '--identity', identityFile]);
+      return await run(resources, ['restore', file, '--identity', identityFile, ...flags]);
     },
     close: async () => {
       await db.close();
       await drop();
     },
   };
+}
+
+/** Runs `backup` where there is no database. */
+export async function runWithoutDatabase(config: Config, ...argv: readonly string[]): Promise<Ran> {
+  const refuse = async () => Promise.reject(new Error('there is no database'));
+  const archives = () => openArchiveBucket(config);
+  return await run({ settings: () => [], archives, database: refuse, service: refuse }, ['backup', ...argv]);
 }
 
 async function run(resources: Parameters<typeof runOperator>[1], argv: readonly string[]): Promise<Ran> {

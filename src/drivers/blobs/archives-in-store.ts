@@ -1,10 +1,36 @@
 /** Archives as objects of the S3-compatible store: `skerry-backups-<database>/files/<id>`. */
 
 import { DAY_MS } from '../../kernel/time.ts';
-import type { ArchiveInfo, ArchiveStore } from '../../ports/archives.ts';
+import type { ArchiveInfo, ArchiveSource, ArchiveStore, StoredArchive } from '../../ports/archives.ts';
 import { BlobMissingError } from '../../ports/blobs.ts';
 import { S3Blobs } from './s3.ts';
-import type { S3Options } from './s3-calls.ts';
+import { S3Calls, type S3Options } from './s3-calls.ts';
+
+const PREFIX = 'skerry-backups';
+const OBJECT = /^skerry-backups-([0-9a-f-]{36})\/files\/([0-9a-f-]{36})$/;
+
+/** The archives of every database in the bucket. A restore does not know its database yet. */
+export class ArchiveBucket implements ArchiveSource {
+  readonly #options: Omit<S3Options, 'prefix'>;
+
+  constructor(options: Omit<S3Options, 'prefix'>) {
+    this.#options = options;
+  }
+
+  async list(): Promise<StoredArchive[]> {
+    const found: StoredArchive[] = [];
+    const calls = new S3Calls({ ...this.#options, prefix: PREFIX });
+    for await (const { name, sizeBytes, changedAt } of calls.list(`${PREFIX}-`))
+      if (OBJECT.test(name)) found.push({ name, sizeBytes, changedAt });
+    return found.sort((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
+  }
+
+  read(name: string): AsyncIterable<Uint8Array> {
+    const [, database, id] = OBJECT.exec(name) ?? [];
+    if (database === undefined || id === undefined) throw new BlobMissingError();
+    return new StoredArchives(this.#options, database).read(id);
+  }
+}
 
 export class StoredArchives implements ArchiveStore {
   readonly label = 'the store of files';
@@ -14,7 +40,7 @@ export class StoredArchives implements ArchiveStore {
   readonly #sums: S3Blobs;
 
   constructor(options: Omit<S3Options, 'prefix'>, database: string) {
-    this.#prefix = `skerry-backups-${database}`;
+    this.#prefix = `${PREFIX}-${database}`;
     this.#archives = new S3Blobs({ ...options, prefix: this.#prefix });
     this.#sums = new S3Blobs({ ...options, prefix: `${this.#prefix}/sha256` });
   }

@@ -38,6 +38,12 @@ const BAD_REGION = new Set(['AuthorizationHeaderMalformed', 'PermanentRedirect']
 export type S3Module = typeof S3;
 type GetSignedUrl = typeof Presigner.getSignedUrl;
 
+interface ListedObject {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly changedAt: Date;
+}
+
 export class S3Calls {
   readonly options: S3Options;
   #opened: Promise<{ readonly s3: S3Module; readonly client: S3.S3Client }> | undefined;
@@ -72,6 +78,23 @@ export class S3Calls {
     const { s3, client } = await this.#open();
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
     return await work(s3, client, getSignedUrl);
+  }
+
+  /** Lists the objects whose names begin with `prefix`, in the order of their names. */
+  async *list(prefix: string): AsyncGenerator<ListedObject> {
+    let token: string | undefined;
+    do {
+      const target = { Bucket: this.bucket, Prefix: prefix };
+      const request = token === undefined ? target : { ...target, ContinuationToken: token };
+      const page = await this.run((s3, client, abortSignal) =>
+        client.send(new s3.ListObjectsV2Command(request), { abortSignal }),
+      );
+      for (const { Key, Size, LastModified } of page.Contents ?? []) {
+        if (Key !== undefined)
+          yield { name: Key, sizeBytes: Size ?? 0, changedAt: LastModified ?? new Date() };
+      }
+      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
   }
 
   get bucket(): string {

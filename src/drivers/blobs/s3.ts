@@ -37,12 +37,6 @@ const DELETIONS_AT_ONCE = 8;
 /** Digits of an offset, so that names sort like numbers. */
 const OFFSET_DIGITS = 15;
 
-interface ListedObject {
-  readonly name: string;
-  readonly sizeBytes: number;
-  readonly changedAt: Date;
-}
-
 export class S3Blobs implements BlobStore {
   readonly copies: CopyStore;
   readonly stored: StoredBlobs;
@@ -108,7 +102,7 @@ export class S3Blobs implements BlobStore {
   async *list(): AsyncGenerator<StoredBlob> {
     const { prefix } = this.#calls.options;
     const keyOf = (name: string) => name.slice(prefix.length + 1).split('/')[1] ?? '';
-    for await (const { name, changedAt } of this.#listObjects(`${prefix}/`)) {
+    for await (const { name, changedAt } of this.#calls.list(`${prefix}/`)) {
       if (isBlobKey(keyOf(name))) yield { key: keyOf(name), changedAt };
     }
     for (const { object, begunAt } of await listUploads(this.#calls, `${prefix}/`, { all: true })) {
@@ -124,7 +118,7 @@ export class S3Blobs implements BlobStore {
     let listed = 0;
     try {
       for await (const piece of this.#readObject(name, 0)) pieces.push(piece);
-      for await (const { sizeBytes } of this.#listObjects(name)) listed += sizeBytes;
+      for await (const { sizeBytes } of this.#calls.list(name)) listed += sizeBytes;
     } finally {
       await removeObject(this.#calls, name);
     }
@@ -134,7 +128,7 @@ export class S3Blobs implements BlobStore {
 
   async #removeParts(key: string): Promise<void> {
     const names: string[] = [];
-    for await (const { name } of this.#listObjects(this.#parts(key))) names.push(name);
+    for await (const { name } of this.#calls.list(this.#parts(key))) names.push(name);
     for (let from = 0; from < names.length; from += DELETIONS_AT_ONCE)
       await Promise.all(
         names.slice(from, from + DELETIONS_AT_ONCE).map((name) => deleteObject(this.#calls, name)),
@@ -162,7 +156,7 @@ export class S3Blobs implements BlobStore {
   /** Each part begins where the previous one ends. What a killed request wrote elsewhere is left out. */
   async *#readParts(key: string, sizeBytes: number): AsyncGenerator<Uint8Array> {
     const sizes = new Map<string, number>();
-    for await (const { name, sizeBytes: size } of this.#listObjects(this.#parts(key))) sizes.set(name, size);
+    for await (const { name, sizeBytes: size } of this.#calls.list(this.#parts(key))) sizes.set(name, size);
     for (let offset = 0; offset < sizeBytes; ) {
       const name = this.#part(key, offset);
       const size = sizes.get(name) ?? 0;
@@ -219,22 +213,6 @@ export class S3Blobs implements BlobStore {
     } finally {
       body.destroy();
     }
-  }
-
-  async *#listObjects(prefix: string): AsyncGenerator<ListedObject> {
-    let token: string | undefined;
-    do {
-      const target = { Bucket: this.#calls.bucket, Prefix: prefix };
-      const request = token === undefined ? target : { ...target, ContinuationToken: token };
-      const page = await this.#calls.run((s3, client, abortSignal) =>
-        client.send(new s3.ListObjectsV2Command(request), { abortSignal }),
-      );
-      for (const { Key, Size, LastModified } of page.Contents ?? []) {
-        if (Key !== undefined)
-          yield { name: Key, sizeBytes: Size ?? 0, changedAt: LastModified ?? new Date() };
-      }
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
   }
 
   #file(key: string): string {

@@ -10,6 +10,7 @@ import type { ArchiveStore } from '../../ports/archives.ts';
 import { type BackupRow, listBackups } from '../../store/service/backups.ts';
 import { type OperatorContext, ProblemsFound } from '../context.ts';
 import { parsePositiveInt } from '../options.ts';
+import { NO_STORE, requireStore } from './restore.ts';
 
 const LIMIT = 30;
 /** Longer than the lease of a process that was killed. */
@@ -28,6 +29,7 @@ export function addBackup(program: Command, context: OperatorContext): void {
   const backup = program.command('backup').description('Back up the database, encrypted');
   addCreate(backup, context);
   addList(backup, context);
+  addStored(backup, context);
 }
 
 function addCreate(backup: Command, { resources, terminal }: OperatorContext): void {
@@ -69,7 +71,7 @@ function chooseTarget(
 ): { readonly target: ArchiveStore; readonly isScheduled: boolean } {
   if (to !== undefined) return { target: plan.openFolder(to), isScheduled: false };
   if (store !== undefined) {
-    if (plan.store === null) throw new OperatorError('SKERRY_S3_URL is not set: there is no store');
+    if (plan.store === null) throw new OperatorError(NO_STORE);
     return { target: plan.store, isScheduled: false };
   }
   if (plan.target === null)
@@ -105,6 +107,22 @@ function addList(backup: Command, { resources, terminal }: OperatorContext): voi
           row.sha256 ?? '',
           row.name ?? '',
         ]),
+      );
+    });
+}
+
+function addStored(backup: Command, { resources, terminal }: OperatorContext): void {
+  backup
+    .command('stored')
+    .description('List the backups in the store of SKERRY_S3_URL, newest first; needs no database')
+    .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
+    .action(async ({ limit }: { readonly limit: number }) => {
+      const rows = await requireStore(resources).list();
+      terminal.table(
+        ['time (UTC)', 'bytes', 'name'],
+        rows
+          .slice(0, limit)
+          .map(({ name, sizeBytes, changedAt }) => [formatSessionTime(changedAt), String(sizeBytes), name]),
       );
     });
 }

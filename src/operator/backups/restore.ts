@@ -6,9 +6,11 @@ import { restoreBackup } from '../../domain/upkeep/backups/restore.ts';
 import { parseIdentities } from '../../kernel/crypt/age.ts';
 import { hashFile, undefinedIfMissing } from '../../kernel/files.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { OperatorContext } from '../context.ts';
+import type { ArchiveSource } from '../../ports/archives.ts';
+import type { OperatorContext, OperatorResources } from '../context.ts';
 import { formatCount } from '../format/table.ts';
 
+export const NO_STORE = 'SKERRY_S3_URL is not set: there is no store';
 const READ_BYTES = 1024 ** 2;
 const IDENTITY_MAX_BYTES = 64 * 1024;
 
@@ -17,24 +19,38 @@ const WITHOUT_MARKS =
   'there are no address-marks of this database that are as new as the backup: put them back and run ' +
   'skerryd recover, or run skerryd recover --skip <count>';
 
+interface RestoreOptions {
+  readonly identity: string;
+  readonly store?: true;
+}
+
 export function addRestore(program: Command, { resources, terminal }: OperatorContext): void {
   program
     .command('restore')
-    .argument('<file>', 'The backup')
+    .argument('<file>', 'The backup, or its name with --store')
+    .option('--store', 'Read it from the store of SKERRY_S3_URL; see backup stored')
     .requiredOption('--identity <file>', 'The age identity of one of its recipients')
     .description('Restore a backup into an empty database; the service then waits for skerryd recover')
-    .action(async (file: string, { identity: identityFile }: { readonly identity: string }) => {
+    .action(async (file: string, { identity: identityFile, store }: RestoreOptions) => {
       const identities = await readIdentities(identityFile);
-      await requireIntact(file);
+      if (!store) await requireIntact(file);
       const identity = resources.identity?.();
       if (identity === undefined) throw new OperatorError('there is no database to restore into');
       const db = await resources.database();
-      const content = createReadStream(file, { highWaterMark: READ_BYTES });
+      const content = store
+        ? requireStore(resources).read(file)
+        : createReadStream(file, { highWaterMark: READ_BYTES });
       const { header, rows, withMarks } = await restoreBackup({ db, content, identities, identity });
       const from = `the backup of ${header.taken_at}, made by release ${header.release}`;
       terminal.out(`restored ${formatCount(rows, 'row', 'rows')} from ${from}`);
       terminal.out(describeRecovery(withMarks));
     });
+}
+
+export function requireStore(resources: OperatorResources): ArchiveSource {
+  const store = resources.archives?.() ?? null;
+  if (store === null) throw new OperatorError(NO_STORE);
+  return store;
 }
 
 export function describeRecovery(withMarks: boolean): string {
