@@ -36,7 +36,7 @@ export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
   soak: {
     processes: 2,
     propertyRuns: 200,
-    testMaxS: 60 * MINUTE_S,
+    testMaxS: 220 * MINUTE_S,
     processMaxS: 230 * MINUTE_S,
     totalMaxS: 240 * MINUTE_S,
   },

@@ -95,8 +95,10 @@ function assertComplete({ name }: Pick<KillScenario<never>, 'name'>, places: rea
   );
 }
 
-/** Spreads the chosen places over the whole scenario. */
+/** Spreads the chosen places over the whole scenario. A soak takes one part of them, such as 2/4, or all. */
 function choose(places: readonly string[]): readonly string[] {
+  const [part = 1, parts = 1] = (process.env.SKERRY_TEST_PART ?? '1/1').split('/').map(Number);
+  if (PLACES_PER_SCENARIO === Infinity) return places.filter((_, index) => index % parts === part - 1);
   const step = Math.max(places.length / PLACES_PER_SCENARIO, 1);
   const chosen = places.filter((_, index) => (index + ROTATION) % step < 1);
   assert.equal(chosen.length, Math.min(places.length, PLACES_PER_SCENARIO));
