@@ -23,8 +23,8 @@ export const LEVEL_LIMITS: Record<TestLevel, LevelLimits> = {
     processes: 3,
     propertyRuns: 20,
     testMaxS: 4 * MINUTE_S,
-    processMaxS: 5 * MINUTE_S,
-    totalMaxS: 15 * MINUTE_S,
+    processMaxS: 8 * MINUTE_S,
+    totalMaxS: 28 * MINUTE_S,
   },
   full: {
     processes: 2,
