@@ -1,9 +1,10 @@
 /** Looks up every acknowledged change of a customer through the API. */
 import assert from 'node:assert/strict';
+import { postSession } from '../support/answers.ts';
 import { SessionClient } from '../support/session-client.ts';
 import type { JsonBody } from '../support/v1-client.ts';
 import type { WebhookReceiver } from '../support/webhook-receiver.ts';
-import { postSession, type ShakenCustomer, type TopupRecord } from './unshaken-customer.ts';
+import type { ShakenCustomer, TopupRecord } from './unshaken-customer.ts';
 
 /** Pays what may not have been paid: its chain now says so. */
 export async function payWhatIsUnpaid(customer: ShakenCustomer): Promise<void> {

@@ -1,9 +1,11 @@
 /** A customer of a service that keeps breaking: random changes, and a record of those it acknowledged. */
 import assert from 'node:assert/strict';
+import { type Answer, postSandbox, postSession } from '../support/answers.ts';
+import { Random } from '../support/random.ts';
 import { PASSWORD, SessionClient } from '../support/session-client.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import type { WebhookReceiver } from '../support/webhook-receiver.ts';
-import { type Answer, type Definite, Random, type ShakenService } from './unshaken-world.ts';
+import type { Definite, ShakenService } from './unshaken-world.ts';
 
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
 const SERVERS_MAX = 5;
@@ -222,31 +224,9 @@ async function getPage(session: SessionClient, path: string): Promise<Answer> {
   return { status, headers, text, body: { ok: status === 200, error: 'page', msg: 'a page' } };
 }
 
-/** Posts a form of /auth-api.php with a password. If there is no CSRF token, returns that response. */
-export async function postSession(
-  session: SessionClient,
-  fields: Readonly<Record<string, string>>,
-): Promise<Answer> {
-  const csrf = await session.get('/csrf.php');
-  if (csrf.status !== 200) return csrf;
-  session.csrf = String(csrf.body.csrf);
-  return await session.post('/auth-api.php', { ...fields, password: PASSWORD });
-}
-
 /** Mines so many blocks that every payment before them is confirmed. */
 export async function mine(service: ShakenService): Promise<void> {
   const block = { coin: 'LTC', count: BLOCKS };
   const { answer } = await service.ask('blocks', (url) => postSandbox(url, 'blocks', block));
   assert.equal(answer.status, 200, answer.text);
-}
-
-export async function postSandbox(url: string, name: string, body: object = {}): Promise<Answer> {
-  const response = await fetch(`${url}/sandbox/${name}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const { status, headers } = response;
-  const text = await response.text();
-  return { status, headers, text, body: JSON.parse(text) };
 }

@@ -3,58 +3,25 @@
  * A request without an answer fails the test, unless the test killed the process meanwhile.
  */
 import assert, { AssertionError } from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../../src/spec/error-messages.ts';
 import { listServerPids } from '../../src/store/embedded/process.ts';
 import { withTimeout } from '../cli/support/with-timeout.ts';
 import { findHome, readPostmasterPid, waitUntil } from '../store/embedded/support.ts';
+import type { Answer } from '../support/answers.ts';
 import {
   type Environment,
   type ProcessExit,
   type SkerrydProcess,
   startSkerryd,
 } from '../support/skerryd-process.ts';
-import type { JsonBody } from '../support/v1-client.ts';
 
 /** Longer than any request may take: a wait for an idempotency key, and then a write. */
 const ANSWER_TIMEOUT_MS = 60_000;
 const REFUSED_TIMEOUT_MS = 120_000;
 const RETRY_MS = 100;
 const RECOVERY_TIMEOUT_MS = 60_000;
-
-/** Numbers that depend only on the seed. */
-export class Random {
-  readonly #seed: string;
-  #count = 0;
-
-  constructor(seed: string) {
-    this.#seed = seed;
-  }
-
-  /** Returns a whole number from 0 to `end` - 1. */
-  below(end: number): number {
-    this.#count += 1;
-    return createHash('sha256').update(`${this.#seed} ${this.#count}`).digest().readUInt32BE() % end;
-  }
-
-  pick<T>(items: readonly T[]): T | undefined {
-    return items[this.below(items.length)];
-  }
-
-  shuffle<T>(items: readonly T[]): T[] {
-    const keyed = items.map((item) => ({ item, key: this.below(2 ** 32) }));
-    return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
-  }
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: JsonBody;
-}
 
 /** An answer that is not a 503, after any number of attempts. */
 export interface Definite {

@@ -10,13 +10,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../store/embedded/support.ts';
+import { postSandbox } from '../support/answers.ts';
+import { Random } from '../support/random.ts';
 import { byLevel, FULL_ONLY } from '../support/runs.ts';
 import { killLeftovers, runSkerryd } from '../support/skerryd-process.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { settingsFor } from './crash-time-world.ts';
 import { assertEventsArrived, assertNothingLost, payWhatIsUnpaid } from './unshaken-checks.ts';
-import { mine, postSandbox, ShakenCustomer } from './unshaken-customer.ts';
-import { DATABASE_FAULTS, type DatabaseFault, Random, ShakenService } from './unshaken-world.ts';
+import { mine, ShakenCustomer } from './unshaken-customer.ts';
+import { DATABASE_FAULTS, type DatabaseFault, ShakenService } from './unshaken-world.ts';
 
 const KILLS = Number(process.env.SKERRY_TEST_KILLS ?? byLevel({ sample: 1, full: 4, soak: 100 }));
 const CUSTOMERS = 5;

@@ -1,23 +1,18 @@
 /** A TCP proxy to the test database that fails as a server does: with a fatal error, or by hanging. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { ConnectionSettings } from '../../src/store/db.ts';
+import { type ServerData, startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 type ServerSettings = Exclude<ConnectionSettings, { connectionString: string }>;
 
 /** After the fatal error, a real server closes the connection. */
 export type AfterFatal = 'closes' | 'stays';
 
-export interface PgProxy {
+export interface PgProxy extends TcpProxy {
   readonly connection: ServerSettings;
   /** Messages of the server since the last `failAt`. */
   readonly messageCount: number;
   /** Appends a fatal error to this message of the server, once. They count from 1, over all connections. */
   failAt(message: number, after: AfterFatal): void;
-  /** Holds back all data, as a stopped server does: it accepts connections and never answers. */
-  hang(): void;
-  resume(): void;
-  close(): Promise<void>;
 }
 
 const FATAL = fatalError('57P01', 'terminating connection due to administrator command');
@@ -26,29 +21,15 @@ const FATAL = fatalError('57P01', 'terminating connection due to administrator c
 interface Faults {
   failure: { readonly message: number; readonly after: AfterFatal } | null;
   messageCount: number;
-  isHanging: boolean;
 }
 
 /** Starts a proxy to the server of these settings. */
 export async function startPgProxy(target: ServerSettings): Promise<PgProxy> {
-  const sockets = new Set<Socket>();
-  const flushes = new Set<() => void>();
-  const faults: Faults = { failure: null, messageCount: 0, isHanging: false };
-  // Each message is a write of its own. Most would wait 40 ms for the acknowledgment of the previous one.
-  const server = createServer({ noDelay: true }, (client) => {
-    const upstream = connectTo(target);
-    const flush = join(client, upstream, faults);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    }
-    flushes.add(flush);
-    client.once('close', () => flushes.delete(flush));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const faults: Faults = { failure: null, messageCount: 0 };
+  const proxy = await startTcpProxy(target, () => withFatal(faults));
   return {
-    connection: { ...target, host: '127.0.0.1', port },
+    ...proxy,
+    connection: { ...target, host: '127.0.0.1', port: proxy.port },
     get messageCount() {
       return faults.messageCount;
     },
@@ -56,51 +37,23 @@ export async function startPgProxy(target: ServerSettings): Promise<PgProxy> {
       faults.messageCount = 0;
       faults.failure = { message, after };
     },
-    hang: () => {
-      faults.isHanging = true;
-    },
-    resume: () => {
-      faults.isHanging = false;
-      for (const flush of flushes) flush();
-    },
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 
-/** Passes data between both sockets. Returns a function that passes on what was held back. */
-function join(client: Socket, upstream: Socket, faults: Faults): () => void {
-  const toClient: Buffer[] = [];
-  const toServer: Buffer[] = [];
+function withFatal(faults: Faults): ServerData {
   const split = messageSplitter();
-  const flush = () => {
-    if (faults.isHanging) return;
-    for (const data of toServer.splice(0)) upstream.write(data);
-    for (const message of toClient.splice(0).flatMap(split)) {
-      faults.messageCount += 1;
-      const isFatal = faults.failure?.message === faults.messageCount;
-      client.write(isFatal ? Buffer.concat([message, FATAL]) : message);
-      if (isFatal && faults.failure?.after === 'closes') return void client.end(() => upstream.destroy());
-    }
+  return {
+    pass: (received) => {
+      const data: Buffer[] = [];
+      for (const message of split(received)) {
+        faults.messageCount += 1;
+        const isFatal = faults.failure?.message === faults.messageCount;
+        data.push(isFatal ? Buffer.concat([message, FATAL]) : message);
+        if (isFatal && faults.failure?.after === 'closes') return { data, ends: true };
+      }
+      return { data };
+    },
   };
-  link(client, upstream, toServer, flush);
-  link(upstream, client, toClient, flush);
-  return flush;
-}
-
-function connectTo({ host, port }: ServerSettings): Socket {
-  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ port, host, noDelay: true });
-}
-
-function link(from: Socket, to: Socket, queue: Buffer[], flush: () => void): void {
-  from.on('error', () => undefined);
-  from.on('data', (data) => {
-    queue.push(data);
-    flush();
-  });
-  from.once('close', () => to.destroy());
 }
 
 /** Returns a function that turns the server's data into whole messages: a type, a length, and a body. */

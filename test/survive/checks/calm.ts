@@ -1,0 +1,141 @@
+/** Repairs everything, waits until no work is left, and compares the service with the model. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { postSandbox } from '../../support/answers.ts';
+import { runSkerryd } from '../../support/skerryd-process.ts';
+import type { Breaking } from '../faults/breaking.ts';
+import type { Model } from '../model/model.ts';
+import type { World } from '../world/world.ts';
+import type { Deliveries } from './deliveries.ts';
+import { compareMachines } from './machines.ts';
+import { compareMoney } from './money.ts';
+import type { Problem } from './problem.ts';
+import { compareResources } from './resources.ts';
+import { viewCustomer } from './view.ts';
+
+const READY_WITHIN_MS = 120_000;
+const POLL_MS = 50;
+const COINS = ['LTC', 'XMR', 'USDT'];
+/** More than any coin requires, and than the chains still reorganize. */
+const BLOCKS = 40;
+/** Longer than the backoff of any work, and than all attempts of a delivery. */
+const REST_S = 1_800;
+const LAST_REST_S = 31 * 3_600;
+
+export interface CalmFigures {
+  calms: number;
+  longestRecoveryMs: number;
+  longestSettleMs: number;
+  comparedResources: number;
+}
+
+interface Parts {
+  readonly world: World;
+  readonly model: Model;
+  readonly breaking: Breaking;
+  readonly deliveries: Deliveries;
+  readonly figures: CalmFigures;
+}
+
+export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
+  const { world, breaking, figures } = parts;
+  figures.calms += 1;
+  await breaking.endAll();
+  const isReady = await recover(world, figures);
+  if (!isReady) return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
+  const settled = await settle(world, figures, isLast ? LAST_REST_S : REST_S);
+  if (settled.length > 0) return settled;
+  return [
+    ...(await compareCustomers(parts)),
+    ...(await compareMachines(world)),
+    ...parts.deliveries.take(world.receiver.received),
+    ...(await parts.deliveries.compare(world.db, isLast)),
+    ...(await runVerify(world)),
+    ...(await listWork(world)),
+    ...deaths(world),
+    ...answers(world),
+  ];
+}
+
+/** Waits until every process reads and writes again. */
+async function recover(world: World, figures: CalmFigures): Promise<boolean> {
+  const startedMs = performance.now();
+  while (!(await world.processes.areReady())) {
+    if (performance.now() - startedMs > READY_WITHIN_MS) return false;
+    await pause(POLL_MS);
+  }
+  figures.longestRecoveryMs = Math.max(figures.longestRecoveryMs, Math.round(performance.now() - startedMs));
+  return true;
+}
+
+async function settle(world: World, figures: CalmFigures, restS: number): Promise<Problem[]> {
+  const startedMs = performance.now();
+  await world.untilDone(() => world.db.run('update sim.faults set remaining = 0 where remaining > 0'));
+  const steps: readonly (readonly [name: string, body: object])[] = [
+    ...COINS.map((coin) => ['blocks', { coin, count: BLOCKS }] as const),
+    ['settle', {}],
+    ['clock', { advance_s: restS }],
+    ['settle', {}],
+  ];
+  for (const [name, body] of steps) {
+    const url = await world.processes.url(0);
+    const { status, text } = await postSandbox(url, name, body).catch((error: Error) => ({
+      status: 0,
+      text: String(error.cause ?? error),
+    }));
+    if (status !== 200) return [{ kind: 'stuck', text: `/sandbox/${name}: ${status} ${text.slice(0, 500)}` }];
+  }
+  figures.longestSettleMs = Math.max(figures.longestSettleMs, Math.round(performance.now() - startedMs));
+  return [];
+}
+
+async function compareCustomers({ world, model, figures }: Parts): Promise<Problem[]> {
+  const deposits = await world.chains.deposits();
+  const lost = await world.db.rows<{ id: string }>(
+    `select distinct data -> 'server' ->> 'id' as id from events where type = 'server.lost'`,
+  );
+  const facts = {
+    lostServers: new Set(lost.map(({ id }) => id)),
+    hostsFailed: world.brokenCalls.size > 0 || world.lostHosts.size > 0 || world.frozenHosts.size > 0,
+  };
+  const problems: Problem[] = [];
+  const addresses: string[] = [];
+  for (const customer of model.customers) {
+    if (customer.token === '') continue;
+    const view = await viewCustomer(world.asker, customer);
+    problems.push(...compareResources(customer, view, facts), ...compareMoney(customer, view, deposits));
+    addresses.push(...view.servers.flatMap(({ ipv4 }) => (ipv4 === null ? [] : [ipv4.address])));
+    figures.comparedResources += view.servers.length + view.volumes.length + view.ledger.length;
+  }
+  const repeated = addresses.length - new Set(addresses).size;
+  if (repeated > 0) problems.push({ kind: 'doubled', text: `${repeated} addresses are assigned twice` });
+  return problems;
+}
+
+async function runVerify(world: World): Promise<Problem[]> {
+  const { code, stdout, stderr } = await runSkerryd(['verify'], world.commandSettings);
+  return code === 0 ? [] : [{ kind: 'verify', text: `${stdout}${stderr}`.slice(-2_000) }];
+}
+
+async function listWork(world: World): Promise<Problem[]> {
+  const { code, stdout, stderr } = await runSkerryd(['work', 'list', '-o', 'json'], world.commandSettings);
+  if (code !== 0) return [{ kind: 'stuck', text: `work list: ${stdout}${stderr}`.slice(-500) }];
+  const listed: unknown = JSON.parse(stdout);
+  const isEmpty = Array.isArray(listed) ? listed.length === 0 : !/"id"/.test(stdout);
+  return isEmpty ? [] : [{ kind: 'stuck', text: `work list: ${stdout.slice(0, 1_000)}` }];
+}
+
+function deaths(world: World): Problem[] {
+  return world.processes.all.flatMap(({ deaths }) =>
+    deaths.splice(0).map(({ process, exit: { code, signal, stderr } }) => ({
+      kind: 'died' as const,
+      text: `process ${process} ended on its own: ${code ?? signal} ${stderr.slice(-1_500)}`,
+    })),
+  );
+}
+
+function answers({ asker }: World): Problem[] {
+  return [
+    ...asker.unexpected.splice(0).map((text) => ({ kind: 'unexpected' as const, text })),
+    ...asker.undecided.splice(0).map((text) => ({ kind: 'stuck' as const, text: `no answer to ${text}` })),
+  ];
+}

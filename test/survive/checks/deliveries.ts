@@ -1,0 +1,79 @@
+/** Every published event has one delivery, under one id, and nothing else arrived. */
+
+import { formatId } from '../../../src/kernel/ids.ts';
+import type { OpenDatabase } from '../../../src/store/db.ts';
+import type { ReceivedRequest } from '../../support/webhook-receiver.ts';
+import type { Problem } from './problem.ts';
+
+interface EventRow {
+  readonly id: string;
+  readonly seq: bigint | null;
+  readonly published: boolean;
+  readonly deliveries: bigint;
+  readonly delivered: bigint;
+  readonly pending: bigint;
+  readonly failed: bigint;
+}
+
+export interface DeliveryFigures {
+  published: number;
+  delivered: number;
+  pending: number;
+  givenUp: number;
+  repeated: number;
+}
+
+export class Deliveries {
+  readonly figures: DeliveryFigures = { published: 0, delivered: 0, pending: 0, givenUp: 0, repeated: 0 };
+  /** The delivery and the body of each event that arrived. */
+  readonly #arrived = new Map<string, { readonly delivery: string; readonly body: string }>();
+
+  /** Takes what the receiver got. */
+  take(received: ReceivedRequest[]): Problem[] {
+    const problems: Problem[] = [];
+    for (const { headers, body } of received.splice(0)) {
+      const { id } = JSON.parse(body);
+      const delivery = String(headers['x-service-delivery-id']);
+      const first = this.#arrived.get(id);
+      if (first === undefined) this.#arrived.set(id, { delivery, body });
+      else if (first.delivery !== delivery || first.body !== body)
+        problems.push({ kind: 'doubled', text: `event ${id} arrived twice, and not the same` });
+      else this.figures.repeated += 1;
+    }
+    return problems;
+  }
+
+  /** `isLast`: so late that every delivery has ended. */
+  async compare(db: OpenDatabase, isLast: boolean): Promise<Problem[]> {
+    const rows = await db.rows<EventRow>(
+      `select e.id, e.seq,
+         e.id >= (select min(d.event_id::text)::uuid from deliveries d where d.customer_id = e.customer_id)
+           as published,
+         count(distinct d.delivery_id) as deliveries,
+         count(distinct d.delivery_id) filter (where d.status = 'delivered') as delivered,
+         count(distinct d.delivery_id) filter (where d.status = 'pending') as pending,
+         count(distinct d.delivery_id) filter (where d.status in ('failed', 'cancelled')) as failed
+       from events e left join deliveries d on d.event_id = e.id group by e.id, e.seq, e.customer_id`,
+    );
+    const count = (test: (row: EventRow) => boolean) => rows.filter(test).length;
+    this.figures.published = count(({ published }) => published);
+    this.figures.delivered = count(({ delivered }) => delivered > 0n);
+    this.figures.pending = count(({ pending }) => pending > 0n);
+    this.figures.givenUp = count(
+      ({ delivered, pending, failed }) => failed > 0n && delivered + pending === 0n,
+    );
+    return rows.flatMap((row) => this.#compareEvent(row, isLast));
+  }
+
+  #compareEvent({ id, seq, published, ...row }: EventRow, isLast: boolean): Problem[] {
+    const shown = formatId('event', id);
+    if (seq === null) return [{ kind: 'stuck', text: `event ${shown} has no number` }];
+    if (published && row.deliveries === 0n) return [{ kind: 'lost', text: `event ${shown} has no delivery` }];
+    if (row.deliveries > 1n)
+      return [{ kind: 'doubled', text: `event ${shown} has ${row.deliveries} deliveries` }];
+    if (row.delivered > 0n && !this.#arrived.has(shown))
+      return [{ kind: 'lost', text: `event ${shown} is delivered, and did not arrive` }];
+    if (isLast && row.pending > 0n) return [{ kind: 'stuck', text: `event ${shown} is still pending` }];
+    return [];
+  }
+}

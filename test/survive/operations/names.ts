@@ -1,0 +1,25 @@
+/** The operations of customers, with how often they happen. */
+export const OPERATION_WEIGHTS = {
+  'sign up': 0,
+  'top up': 5,
+  'top up by form': 3,
+  deploy: 10,
+  'deploy by form': 3,
+  'delete server': 5,
+  start: 5,
+  stop: 5,
+  reboot: 4,
+  rebuild: 3,
+  rename: 4,
+  'create volume': 5,
+  'create volume on the panel': 3,
+  'grow volume': 3,
+  attach: 8,
+  detach: 5,
+  'delete volume': 3,
+  'create snapshot': 4,
+  restore: 2,
+  'delete snapshot': 2,
+  look: 6,
+} as const;
+export type OperationName = keyof typeof OPERATION_WEIGHTS;

@@ -1,0 +1,141 @@
+/** The table of figures of one or more runs. */
+import { PROBLEM_KINDS, type ProblemKind } from './checks/problem.ts';
+import type { RunResult } from './run.ts';
+
+export interface Row {
+  readonly figure: string;
+  readonly value: string;
+  /** Its limit; an empty text: none. */
+  readonly held: string;
+  readonly isOk: boolean;
+}
+
+const RECOVERY_MAX_MS = 30_000;
+const NAMES: Readonly<Record<ProblemKind, string>> = {
+  lost: 'lost',
+  doubled: 'doubled',
+  stuck: 'stuck',
+  unexpected: 'unexpected answers',
+  verify: 'findings of skerryd verify',
+  died: 'processes that ended on their own',
+};
+
+export function tableOf(results: readonly RunResult[]): Row[] {
+  const total = (of: (result: RunResult) => number) => results.reduce((sum, result) => sum + of(result), 0);
+  const max = (of: (result: RunResult) => number) => Math.max(0, ...results.map(of));
+  const shown = (figure: string, value: number | string): Row => ({
+    figure,
+    value: String(value),
+    held: '',
+    isOk: true,
+  });
+  const none = (figure: string, value: number): Row => ({
+    figure,
+    value: String(value),
+    held: '0',
+    isOk: value === 0,
+  });
+  const recoveryMs = max(({ calmed }) => calmed.longestRecoveryMs);
+  const delivered = (of: keyof RunResult['delivered']) => total((result) => result.delivered[of]);
+  return [
+    shown('seeds', results.map(({ seed }) => seed).join(' ')),
+    shown(
+      'seconds',
+      total(({ seconds }) => seconds),
+    ),
+    shown(
+      'steps',
+      total(({ steps }) => steps.length),
+    ),
+    shown(
+      'requests',
+      total(({ asked }) => asked.requests),
+    ),
+    shown(
+      'requests acknowledged',
+      total(({ asked }) => asked.acknowledged),
+    ),
+    shown(
+      'requests refused by a rule',
+      total(({ asked }) => asked.refused),
+    ),
+    shown(
+      'answers 503',
+      total(({ asked }) => asked.unavailable),
+    ),
+    shown(
+      'requests without an answer',
+      total(({ asked }) => asked.unanswered),
+    ),
+    shown(
+      'slowest answer, ms',
+      max(({ asked }) => asked.slowestMs),
+    ),
+    shown(
+      'starts of processes',
+      total(({ starts }) => starts),
+    ),
+    shown(
+      'comparisons with the model',
+      total(({ calmed }) => calmed.calms),
+    ),
+    shown(
+      'resources and entries compared',
+      total(({ calmed }) => calmed.comparedResources),
+    ),
+    shown(
+      'longest wait for due work, ms',
+      max(({ calmed }) => calmed.longestSettleMs),
+    ),
+    shown('events delivered at the end', delivered('delivered')),
+    shown('events given up at the end', delivered('givenUp')),
+    shown('deliveries repeated, the same', delivered('repeated')),
+    ...faultRows(results),
+    {
+      figure: 'longest recovery, ms',
+      value: String(recoveryMs),
+      held: `at most ${RECOVERY_MAX_MS}`,
+      isOk: recoveryMs <= RECOVERY_MAX_MS,
+    },
+    none(
+      'published - delivered - pending - given up',
+      delivered('published') - delivered('delivered') - delivered('pending') - delivered('givenUp'),
+    ),
+    ...PROBLEM_KINDS.map((kind) =>
+      none(
+        NAMES[kind],
+        total(({ problems }) => problems.filter((problem) => problem.kind === kind).length),
+      ),
+    ),
+  ];
+}
+
+function faultRows(results: readonly RunResult[]): Row[] {
+  const counts = new Map<string, number>();
+  for (const { faults } of results)
+    for (const [name, count] of faults) counts.set(name, (counts.get(name) ?? 0) + count);
+  const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return rows.map(([name, count]) => ({
+    figure: `fault: ${name}`,
+    value: String(count),
+    held: '',
+    isOk: true,
+  }));
+}
+
+export function printTable(rows: readonly Row[]): string {
+  const width = (of: (row: Row) => string) => Math.max(...rows.map((row) => of(row).length));
+  const [figures, values] = [
+    width(({ figure }) => figure),
+    Math.min(
+      24,
+      width(({ value }) => value),
+    ),
+  ];
+  return rows
+    .map(({ figure, value, held, isOk }) => {
+      const result = held === '' ? '' : `  held to ${held}: ${isOk ? 'ok' : 'FAILED'}`;
+      return `${figure.padEnd(figures)}  ${value.padStart(values)}${result}`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,94 @@
+/** Runs a history against the service, and returns what it held and what it did not. */
+import { type CalmFigures, calm } from './checks/calm.ts';
+import { Deliveries, type DeliveryFigures } from './checks/deliveries.ts';
+import type { Problem } from './checks/problem.ts';
+import { Breaking } from './faults/breaking.ts';
+import type { FaultName, FaultSet } from './faults/names.ts';
+import { FAULTS } from './faults/table.ts';
+import type { OperationStep, Step } from './history.ts';
+import { Model } from './model/model.ts';
+import { Acting } from './operations/acting.ts';
+import type { AskFigures } from './operations/ask.ts';
+import { OPERATIONS } from './operations/operations.ts';
+import { World } from './world/world.ts';
+
+export interface RunResult {
+  readonly seed: number;
+  /** The steps that were taken. */
+  readonly steps: readonly Step[];
+  readonly seconds: number;
+  readonly problems: readonly Problem[];
+  readonly faults: ReadonlyMap<FaultName, number>;
+  readonly faultFailures: readonly string[];
+  readonly starts: number;
+  readonly asked: AskFigures;
+  readonly calmed: CalmFigures;
+  readonly delivered: DeliveryFigures;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly faults: FaultSet;
+  /** Then it takes no more steps. */
+  readonly forMs: number;
+  readonly tell?: (line: string) => void;
+}
+
+/** Takes the steps in order. Each customer does one thing at a time, and all of them at once. */
+export async function runHistory(steps: Iterable<Step>, options: RunOptions): Promise<RunResult> {
+  const { seed, faults, tell = () => undefined } = options;
+  const world = await World.start(faults);
+  const model = new Model();
+  const breaking = new Breaking(world, FAULTS);
+  const deliveries = new Deliveries();
+  const figures: CalmFigures = { calms: 0, longestRecoveryMs: 0, longestSettleMs: 0, comparedResources: 0 };
+  const lanes = new Map<number, Promise<void>>();
+  const taken: Step[] = [];
+  const problems: Problem[] = [];
+  const startedMs = performance.now();
+  const act = async (step: OperationStep): Promise<void> => {
+    await lanes.get(step.customer);
+    breaking.countStep();
+    const customer = model.customer(step.customer) ?? model.add(step.customer);
+    if (customer.token === '' && step.name !== 'sign up') return;
+    const acting = new Acting({ world, model, customer, step, seed });
+    lanes.set(step.customer, takeStep(acting, problems));
+  };
+  const rest = async (isLast: boolean): Promise<void> => {
+    await Promise.all(lanes.values());
+    problems.push(...(await calm({ world, model, breaking, deliveries, figures }, isLast)));
+    const { acknowledged, requests } = world.asker.figures;
+    const done = `${acknowledged} of ${requests} requests acknowledged`;
+    tell(`${taken.length} steps, ${done}, ${problems.length} problems`);
+  };
+  try {
+    for (const step of steps) {
+      if (performance.now() - startedMs > options.forMs) break;
+      taken.push(step);
+      if (step.kind === 'operation') await act(step);
+      else if (step.kind === 'fault') await breaking.begin(step);
+      else await rest(false);
+      if (problems.length > 0) break;
+    }
+    if (problems.length === 0) await rest(true);
+    return {
+      ...{ seed, steps: taken, problems, faults: breaking.counts, faultFailures: breaking.failures },
+      seconds: Math.round((performance.now() - startedMs) / 1_000),
+      starts: world.processes.all.reduce((sum, { starts }) => sum + starts, 0),
+      ...{ asked: world.asker.figures, calmed: figures, delivered: deliveries.figures },
+    };
+  } finally {
+    await breaking.endAll();
+    await Promise.allSettled(lanes.values());
+    await world.close();
+  }
+}
+
+async function takeStep(acting: Acting, problems: Problem[]): Promise<void> {
+  try {
+    await OPERATIONS[acting.step.name](acting);
+  } catch (error) {
+    const text = `${acting.step.name}: ${error instanceof Error ? error.stack : error}`;
+    problems.push({ kind: 'unexpected', text });
+  }
+}

@@ -1,0 +1,48 @@
+/** Small disks that a test fills and makes read-only: file systems in memory, which need root. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, statfs } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+export class Disk {
+  readonly folder: string;
+  readonly #sizeMb: number;
+  readonly #isMounted: boolean;
+
+  private constructor(folder: string, sizeMb: number, isMounted: boolean) {
+    this.folder = folder;
+    this.#sizeMb = sizeMb;
+    this.#isMounted = isMounted;
+  }
+
+  /** Without root it is a plain folder, which cannot become full. */
+  static async create(folder: string, sizeMb: number, isMounted: boolean): Promise<Disk> {
+    await mkdir(folder);
+    if (isMounted)
+      await execute('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=755`, 'survive', folder]);
+    else await chmod(folder, 0o755);
+    return new Disk(folder, sizeMb, isMounted);
+  }
+
+  /** Leaves no free block. */
+  async fill(): Promise<void> {
+    const { blocks, bfree, bsize } = await statfs(this.folder);
+    const usedKb = Math.ceil(((blocks - bfree) * bsize) / 1024);
+    // The kernel rounds up to pages. A file may have grown meanwhile.
+    await execute('mount', ['-o', `remount,size=${usedKb}k`, this.folder]).catch(() => undefined);
+  }
+
+  /** Fails while a file is open for writing; then the disk stays as it is. */
+  async makeReadOnly(): Promise<void> {
+    await execute('mount', ['-o', 'remount,ro', this.folder]).catch(() => undefined);
+  }
+
+  async repair(): Promise<void> {
+    await execute('mount', ['-o', `remount,rw,size=${this.#sizeMb}m`, this.folder]);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isMounted) await execute('umount', ['-l', this.folder]);
+  }
+}
