@@ -47,7 +47,7 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
-export const CUSTOMERS = 4;
+export const CUSTOMERS = 6;
 const STEPS_BETWEEN_CALMS = 60;
 const FAULT_ONE_IN = 8;
 const VALUE_END = 2 ** 31;

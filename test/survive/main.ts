@@ -31,6 +31,10 @@ const { values } = parseArgs({
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const tell = values.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
+const stop = new AbortController();
+/** Disks are unmounted, and processes end. */
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -50,9 +54,15 @@ async function runSeeds(): Promise<RunResult[]> {
   if (!faults.disks) say('skipped: full and read-only disks, which need root');
   if (!faults.cluster) say('skipped: fail-over, which needs --cluster');
   const results: RunResult[] = [];
-  for (let seed = first; seed < first + Number(values.seeds); seed++) {
+  for (let seed = first; seed < first + Number(values.seeds) && !stop.signal.aborted; seed++) {
     tell(`seed ${seed}`);
-    const result = await runHistory(generate(seed, faults), { seed, faults, forMs, tell });
+    const result = await runHistory(generate(seed, faults), {
+      seed,
+      faults,
+      forMs,
+      tell,
+      signal: stop.signal,
+    });
     results.push(result);
     if (result.problems.length > 0) await explain(result, faults);
   }
@@ -72,6 +82,7 @@ async function explain({ seed, steps, problems }: RunResult, faults: FaultSet): 
   await save({ seed, faults, steps });
   const kinds = new Set(problems.map(({ kind }) => kind));
   const fails = async (candidate: readonly Step[]): Promise<boolean> => {
+    if (stop.signal.aborted) return false;
     const result = await runHistory(candidate, { seed, faults, forMs: Number.POSITIVE_INFINITY });
     tell(`${candidate.length} steps: ${result.problems.map(({ kind }) => kind).join(' ') || 'held'}`);
     return result.problems.some(({ kind }) => kinds.has(kind));

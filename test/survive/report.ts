@@ -72,6 +72,10 @@ export function tableOf(results: readonly RunResult[]): Row[] {
       max(({ asked }) => asked.slowestMs),
     ),
     shown(
+      'servers on the host behind a proxy, at most',
+      max(({ hosted }) => hosted),
+    ),
+    shown(
       'starts of processes',
       total(({ starts }) => starts),
     ),

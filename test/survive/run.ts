@@ -21,6 +21,10 @@ export interface RunResult {
   readonly faults: ReadonlyMap<FaultName, number>;
   readonly faultFailures: readonly string[];
   readonly starts: number;
+  /** How long a process takes to start on this machine, without faults. */
+  readonly firstStartMs: number;
+  /** Servers that the host behind a proxy had, at most. */
+  readonly hosted: number;
   readonly asked: AskFigures;
   readonly calmed: CalmFigures;
   readonly delivered: DeliveryFigures;
@@ -32,6 +36,8 @@ export interface RunOptions {
   /** Then it takes no more steps. */
   readonly forMs: number;
   readonly tell?: (line: string) => void;
+  /** Ends the run at once, without a comparison. */
+  readonly signal?: AbortSignal;
 }
 
 /** Takes the steps in order. Each customer does one thing at a time, and all of them at once. */
@@ -41,7 +47,13 @@ export async function runHistory(steps: Iterable<Step>, options: RunOptions): Pr
   const model = new Model();
   const breaking = new Breaking(world, FAULTS);
   const deliveries = new Deliveries();
-  const figures: CalmFigures = { calms: 0, longestRecoveryMs: 0, longestSettleMs: 0, comparedResources: 0 };
+  const figures: CalmFigures = {
+    calms: 0,
+    longestRecoveryMs: 0,
+    longestSettleMs: 0,
+    comparedResources: 0,
+    hosted: 0,
+  };
   const lanes = new Map<number, Promise<void>>();
   const taken: Step[] = [];
   const problems: Problem[] = [];
@@ -63,18 +75,20 @@ export async function runHistory(steps: Iterable<Step>, options: RunOptions): Pr
   };
   try {
     for (const step of steps) {
-      if (performance.now() - startedMs > options.forMs) break;
+      if (performance.now() - startedMs > options.forMs || options.signal?.aborted) break;
       taken.push(step);
       if (step.kind === 'operation') await act(step);
       else if (step.kind === 'fault') await breaking.begin(step);
       else await rest(false);
       if (problems.length > 0) break;
     }
-    if (problems.length === 0) await rest(true);
+    if (problems.length === 0 && !options.signal?.aborted) await rest(true);
     return {
       ...{ seed, steps: taken, problems, faults: breaking.counts, faultFailures: breaking.failures },
       seconds: Math.round((performance.now() - startedMs) / 1_000),
       starts: world.processes.all.reduce((sum, { starts }) => sum + starts, 0),
+      firstStartMs: Math.max(...world.processes.all.map((one) => one.firstStartMs)),
+      hosted: figures.hosted,
       ...{ asked: world.asker.figures, calmed: figures, delivered: deliveries.figures },
     };
   } finally {

@@ -26,6 +26,7 @@ export interface CalmFigures {
   longestRecoveryMs: number;
   longestSettleMs: number;
   comparedResources: number;
+  hosted: number;
 }
 
 interface Parts {
@@ -46,7 +47,7 @@ export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
   if (settled.length > 0) return settled;
   return [
     ...(await compareCustomers(parts)),
-    ...(await compareMachines(world)),
+    ...(await compareMachines(world, figures)),
     ...parts.deliveries.take(world.receiver.received),
     ...(await parts.deliveries.compare(world.db, isLast)),
     ...(await runVerify(world)),
@@ -125,10 +126,10 @@ async function listWork(world: World): Promise<Problem[]> {
 }
 
 function deaths(world: World): Problem[] {
-  return world.processes.all.flatMap(({ deaths }) =>
-    deaths.splice(0).map(({ process, exit: { code, signal, stderr } }) => ({
+  return [...world.processes.all, world.host.process].flatMap(({ deaths }) =>
+    deaths.splice(0).map(({ code, signal, stderr }) => ({
       kind: 'died' as const,
-      text: `process ${process} ended on its own: ${code ?? signal} ${stderr.slice(-1_500)}`,
+      text: `a process ended on its own: ${code ?? signal} ${stderr.slice(-1_500)}`,
     })),
   );
 }

@@ -1,17 +1,27 @@
 /** Compares the machines that the hosts have with the servers that customers have. */
+import type { OpenDatabase } from '../../../src/store/db.ts';
 import type { World } from '../world/world.ts';
 import type { Problem } from './problem.ts';
 
-export async function compareMachines({ db }: World): Promise<Problem[]> {
-  const orphans = await db.rows<{ id: string }>(
-    'select m.id from sim.machines m where not exists (select from servers s where s.id::text = m.id)',
-  );
-  const missing = await db.rows<{ id: string }>(
-    `select s.id from servers s where s.status in ('running', 'stopped')
-       and not exists (select from sim.machines m where m.id = s.id::text)`,
-  );
+export async function compareMachines({ db, host }: World, figures: { hosted: number }): Promise<Problem[]> {
+  const hosted = await machinesOf(host.db);
+  figures.hosted = Math.max(figures.hosted, hosted.length);
+  const machines = [...(await machinesOf(db)), ...hosted];
+  const rows = await db.rows<{ id: string; status: string }>('select id::text as id, status from servers');
+  const servers = new Map(rows.map(({ id, status }) => [id, status]));
+  const ids = new Set(machines);
+  const missing = rows.filter(({ id, status }) => !ids.has(id) && ['running', 'stopped'].includes(status));
   return [
-    ...orphans.map(({ id }): Problem => ({ kind: 'doubled', text: `machine ${id} has no server` })),
+    ...machines
+      .filter((id) => !servers.has(id))
+      .map((id): Problem => ({ kind: 'doubled', text: `machine ${id} has no server` })),
+    ...machines
+      .filter((id, index) => machines.indexOf(id) !== index)
+      .map((id): Problem => ({ kind: 'doubled', text: `machine ${id} is on two hosts` })),
     ...missing.map(({ id }): Problem => ({ kind: 'lost', text: `server ${id} has no machine` })),
   ];
+}
+
+async function machinesOf(db: OpenDatabase): Promise<string[]> {
+  return (await db.rows<{ id: string }>('select id from sim.machines')).map(({ id }) => id);
 }

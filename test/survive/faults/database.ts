@@ -49,7 +49,7 @@ export const fillDatabaseDisk: Begin = async (world) => {
 const onProxies =
   (act: (proxy: PgProxy, value: number) => void, undo: (proxy: PgProxy) => void): Begin =>
   async (world, { on, value }) => {
-    const each = world.databaseProxies.slice(0, world.processes.all.length);
+    const each = world.databaseProxies;
     const all = on % 3 === 0 ? each.flat() : (each[on % each.length] ?? []);
     for (const proxy of all) act(proxy, value);
     return async () => {

@@ -42,8 +42,15 @@ export const FAULT_WEIGHTS = {
   'host fails': 4,
   'host frozen': 3,
   'host lost': 1,
+  'host process killed': 2,
+  'host process frozen': 2,
+  'host delayed': 1,
+  'host unreachable': 2,
+  'host connections reset': 2,
+  'host connections half-open': 2,
   // Fail-over.
-  'primary switched': 2,
+  'primary switched': 3,
+  'primary crashed': 4,
   'primary killed': 1,
 } as const;
 export type FaultName = keyof typeof FAULT_WEIGHTS;
@@ -66,6 +73,7 @@ const NEEDS: Partial<Readonly<Record<FaultName, (set: FaultSet) => boolean>>> = 
   'database frozen': ({ cluster }) => !cluster,
   'backend killed': ({ cluster }) => !cluster,
   'primary switched': ({ cluster }) => cluster,
+  'primary crashed': ({ cluster }) => cluster,
   'primary killed': ({ cluster }) => cluster,
 };
 

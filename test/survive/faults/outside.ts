@@ -27,12 +27,32 @@ export const advanceClock: Begin = async (world, step) => {
   return async () => void (await jump);
 };
 
-export const onReceiver =
+const onProxy =
+  (find: (world: World) => TcpProxy) =>
   (act: (proxy: TcpProxy, value: number) => void, undo: (proxy: TcpProxy) => void): Begin =>
-  async ({ receiverProxy }, { value }) => {
-    act(receiverProxy, value);
-    return async () => undo(receiverProxy);
+  async (world, { value }) => {
+    const proxy = find(world);
+    act(proxy, value);
+    return async () => undo(proxy);
   };
+
+export const onReceiver = onProxy(({ receiverProxy }) => receiverProxy);
+export const onHost = onProxy(({ host }) => host.proxy);
+
+export const delayHost = onHost(
+  (proxy, value) => proxy.delay(1 + (value % DELAY_MAX_MS)),
+  (proxy) => proxy.resume(),
+);
+
+export const killHost: Begin = async ({ host }) => {
+  await host.process.end('SIGKILL', { hold: true });
+  return async () => host.process.release();
+};
+
+export const freezeHostProcess: Begin = async ({ host }) => {
+  host.process.signal('SIGSTOP');
+  return async () => host.process.signal('SIGCONT');
+};
 
 export const delayReceiver = onReceiver(
   (proxy, value) => proxy.delay(1 + (value % DELAY_MAX_MS)),

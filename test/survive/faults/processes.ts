@@ -20,8 +20,11 @@ const endWith =
   (signal: NodeJS.Signals): Begin =>
   async (world, step) => {
     const one = at(world, step);
-    await one.end(signal, { hold: true });
-    return async () => one.release();
+    const ended = one.end(signal, { hold: true });
+    return async () => {
+      one.release();
+      await ended;
+    };
   };
 
 export const killProcess = endWith('SIGKILL');

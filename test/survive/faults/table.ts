@@ -51,6 +51,22 @@ export const FAULTS: Readonly<Record<FaultName, Begin>> = {
   'host fails': outside.failHost,
   'host frozen': outside.freezeHost,
   'host lost': outside.loseHost,
+  'host process killed': outside.killHost,
+  'host process frozen': outside.freezeHostProcess,
+  'host delayed': outside.delayHost,
+  'host unreachable': outside.onHost(
+    (proxy) => proxy.hang(),
+    (proxy) => proxy.resume(),
+  ),
+  'host connections reset': outside.onHost(
+    (proxy) => proxy.reset(),
+    () => undefined,
+  ),
+  'host connections half-open': outside.onHost(
+    (proxy) => proxy.lose(),
+    () => undefined,
+  ),
   'primary switched': failOver('switch'),
+  'primary crashed': failOver('crash'),
   'primary killed': failOver('kill'),
 };

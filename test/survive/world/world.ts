@@ -10,14 +10,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SimulatorControl } from '../../../src/drivers/compute/simulator/control.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import type { PgProxy } from '../../support/pg-proxy.ts';
-import { type Environment, killLeftovers } from '../../support/skerryd-process.ts';
+import type { Environment } from '../../support/skerryd-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import type { FaultSet } from '../faults/names.ts';
 import { Asker } from '../operations/ask.ts';
 import { Chains } from './chains.ts';
+import { ClusterDatabase } from './cluster.ts';
 import { type DatabaseServer, SingleDatabase } from './database.ts';
 import { Disk } from './disks.ts';
+import { type HostUnderTest, startHost } from './hosts.ts';
 import { Processes, ServiceProcess } from './processes.ts';
 
 const PROCESSES = 2;
@@ -41,8 +43,8 @@ const SETTINGS = {
 type WorldParts = Pick<
   World,
   | ('folder' | 'database' | 'db' | 'processes' | 'databaseProxies' | 'receiver' | 'receiverProxy')
-  | ('databaseDisk' | 'dataDisks' | 'commandSettings')
->;
+  | ('databaseDisk' | 'dataDisks' | 'host' | 'commandSettings')
+> & { readonly closing: (() => Promise<unknown>)[] };
 
 export class World {
   readonly folder: string;
@@ -55,7 +57,9 @@ export class World {
   readonly receiverProxy: TcpProxy;
   readonly databaseDisk: Disk;
   readonly dataDisks: readonly Disk[];
+  /** Of the other hosts, which are in the database of the service. */
   readonly simulator: SimulatorControl;
+  readonly host: HostUnderTest;
   readonly chains: Chains;
   readonly asker: Asker;
   /** For commands of the operator, which reach the database without a proxy. */
@@ -65,7 +69,10 @@ export class World {
   readonly lostHosts = new Set<string>();
   readonly frozenHosts = new Set<string>();
 
-  private constructor(parts: WorldParts) {
+  readonly #closing: (() => Promise<unknown>)[];
+
+  constructor(parts: WorldParts) {
+    this.#closing = parts.closing;
     this.folder = parts.folder;
     this.database = parts.database;
     this.db = parts.db;
@@ -75,6 +82,7 @@ export class World {
     this.receiverProxy = parts.receiverProxy;
     this.databaseDisk = parts.databaseDisk;
     this.dataDisks = parts.dataDisks;
+    this.host = parts.host;
     this.commandSettings = parts.commandSettings;
     this.simulator = new SimulatorControl({ db: this.db, clock: { now: () => new Date() } });
     this.chains = new Chains(this.db);
@@ -82,44 +90,13 @@ export class World {
   }
 
   static async start(faults: FaultSet): Promise<World> {
-    const folder = await mkdtemp(join(tmpdir(), 'skerry-survive-'));
-    // When root runs it, the database runs as another user, who must be able to enter this folder.
-    await chmod(folder, 0o755);
-    const receiver = await WebhookReceiver.start();
-    await writeFile(join(folder, 'ca.pem'), receiver.authority.cert);
-    const receiverPort = Number(new URL(receiver.url('/')).port);
-    const receiverProxy = await startTcpProxy({ host: '127.0.0.1', port: receiverPort });
-    const databaseDisk = await Disk.create(join(folder, 'database'), DATABASE_MB, faults.disks);
-    const database = await SingleDatabase.start(join(databaseDisk.folder, 'data'));
-    const db = openDatabase(database.connection, { poolSize: 4, onError: () => undefined });
-    const common = {
-      ...SETTINGS,
-      SKERRY_SECRET_KEY: `survive:${randomBytes(32).toString('base64')}`,
-      SKERRY_WEBHOOK_CA_FILE: join(folder, 'ca.pem'),
-    };
-    const dataDisks: Disk[] = [];
-    const all: ServiceProcess[] = [];
-    const databaseProxies: (readonly PgProxy[])[] = [];
-    for (let index = 0; index < PROCESSES; index++) {
-      const disk = await Disk.create(join(folder, `data-${index}`), DATA_MB, faults.disks);
-      const { proxies, url } = await database.connect();
-      const settings = { ...common, DATABASE_URL: url, SKERRY_DATA_DIR: disk.folder };
-      all.push(new ServiceProcess(index, settings, join(folder, `clock-${index}`)));
-      dataDisks.push(disk);
-      databaseProxies.push(proxies);
+    const closing: (() => Promise<unknown>)[] = [];
+    try {
+      return await open(faults, closing);
+    } catch (error) {
+      await closeAll(closing);
+      throw error;
     }
-    const direct = await database.connect();
-    const commandSettings = {
-      ...common,
-      DATABASE_URL: direct.url,
-      SKERRY_DATA_DIR: dataDisks[0]?.folder ?? folder,
-    };
-    const processes = new Processes(all);
-    const parts = { folder, database, db, receiver, receiverProxy, databaseDisk, dataDisks, commandSettings };
-    const world = new World({ ...parts, databaseProxies: [...databaseProxies, direct.proxies], processes });
-    // The first one migrates the database.
-    for (const one of all) await one.start();
-    return world;
   }
 
   /** The URL of the receiver through its proxy. */
@@ -141,14 +118,74 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.processes.all.map((one) => one.close()));
-    killLeftovers();
-    await this.db.close().catch(() => undefined);
-    await Promise.all(this.databaseProxies.flat().map((proxy) => proxy.close()));
-    await this.database.close();
-    await this.receiverProxy.close();
-    await this.receiver.stop();
-    for (const disk of [...this.dataDisks, this.databaseDisk]) await disk.close();
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    await closeAll(this.#closing);
   }
+}
+
+/** In reverse order. What cannot be closed keeps nothing else open. */
+async function closeAll(closing: (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of closing.splice(0).reverse()) await close().catch(() => undefined);
+}
+
+/** Says where PostgreSQL was while a process did not start. */
+async function explainStart(db: OpenDatabase, error: unknown): Promise<never> {
+  const sql = `select pid, state, wait_event, left(query, 80) as query from pg_stat_activity
+     where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  const activity = await db.rows(sql).catch(String);
+  throw new Error(`a process did not start: ${JSON.stringify(activity, asText)}`, { cause: error });
+}
+
+const asText = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
+async function open(faults: FaultSet, closing: (() => Promise<unknown>)[]): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-survive-'));
+  closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+  // When root runs it, the database runs as another user, who must be able to enter this folder.
+  await chmod(folder, 0o755);
+  const receiver = await WebhookReceiver.start();
+  closing.push(() => receiver.stop());
+  await writeFile(join(folder, 'ca.pem'), receiver.authority.cert);
+  const receiverPort = Number(new URL(receiver.url('/')).port);
+  const receiverProxy = await startTcpProxy({ host: '127.0.0.1', port: receiverPort });
+  closing.push(() => receiverProxy.close());
+  const databaseDisk = await Disk.create(join(folder, 'database'), DATABASE_MB, faults.disks);
+  closing.push(() => databaseDisk.close());
+  const database = faults.cluster
+    ? await ClusterDatabase.start()
+    : await SingleDatabase.start(join(databaseDisk.folder, 'data'));
+  closing.push(() => database.close());
+  const db = openDatabase(database.connection, { poolSize: 4, onError: () => undefined });
+  closing.push(() => db.close());
+  const common = {
+    ...SETTINGS,
+    SKERRY_SECRET_KEY: `survive:${randomBytes(32).toString('base64')}`,
+    SKERRY_WEBHOOK_CA_FILE: join(folder, 'ca.pem'),
+  };
+  const connect = async () => {
+    const { proxies, url } = await database.connect();
+    closing.push(() => Promise.all(proxies.map((proxy) => proxy.close())));
+    return { proxies, url };
+  };
+  const dataDisks: Disk[] = [];
+  const all: ServiceProcess[] = [];
+  const databaseProxies: (readonly PgProxy[])[] = [];
+  for (let index = 0; index < PROCESSES; index++) {
+    const disk = await Disk.create(join(folder, `data-${index}`), DATA_MB, faults.disks);
+    closing.push(() => disk.close());
+    const { proxies, url } = await connect();
+    const settings = { ...common, DATABASE_URL: url, SKERRY_DATA_DIR: disk.folder };
+    const one = new ServiceProcess(settings, join(folder, `clock-${index}`));
+    closing.push(() => one.close());
+    all.push(one);
+    dataDisks.push(disk);
+    databaseProxies.push(proxies);
+  }
+  const dataDir = dataDisks[0]?.folder ?? folder;
+  const commandSettings = { ...common, DATABASE_URL: (await connect()).url, SKERRY_DATA_DIR: dataDir };
+  // The first one migrates the database.
+  for (const one of all) await one.start().catch((error: unknown) => explainStart(db, error));
+  const processes = new Processes(all);
+  const host = await startHost(folder, { db, secretKey: common.SKERRY_SECRET_KEY }, closing);
+  const parts = { folder, database, db, processes, databaseProxies, receiver, receiverProxy, host };
+  return new World({ ...parts, databaseDisk, dataDisks, commandSettings, closing });
 }
