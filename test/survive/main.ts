@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import type { FaultSet } from './faults/names.ts';
 import { describeStep, generate, type History, parseHistory, type Step } from './history.ts';
 import { printTable, tableOf } from './report.ts';
@@ -31,6 +31,8 @@ const { values } = parseArgs({
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const tell = values.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
+/** Runs whose world did not start. */
+let failedRuns = 0;
 const stop = new AbortController();
 /** Disks are unmounted, and processes end. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
@@ -40,7 +42,7 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const saved = values.history === undefined ? null : parseHistory(await readFile(values.history, 'utf8'));
   const results = saved === null ? await runSeeds() : [await replay(saved)];
-  const rows = tableOf(results);
+  const rows = tableOf(results, failedRuns);
   say(printTable(rows));
   const isOk = rows.every((row) => row.isOk);
   say(isOk ? 'Everything held.' : 'FAILED');
@@ -56,15 +58,14 @@ async function runSeeds(): Promise<RunResult[]> {
   const results: RunResult[] = [];
   for (let seed = first; seed < first + Number(values.seeds) && !stop.signal.aborted; seed++) {
     tell(`seed ${seed}`);
-    const result = await runHistory(generate(seed, faults), {
-      seed,
-      faults,
-      forMs,
-      tell,
-      signal: stop.signal,
+    const options = { seed, faults, forMs, tell, signal: stop.signal };
+    const result = await runHistory(generate(seed, faults), options).catch((error: unknown) => {
+      say(`seed ${seed} did not run: ${inspect(error)}`);
+      return null;
     });
-    results.push(result);
-    if (result.problems.length > 0) await explain(result, faults);
+    if (result === null) failedRuns += 1;
+    else results.push(result);
+    if (result !== null && result.problems.length > 0) await explain(result, faults);
   }
   return results;
 }

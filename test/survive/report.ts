@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<ProblemKind, string>> = {
   died: 'processes that ended on their own',
 };
 
-export function tableOf(results: readonly RunResult[]): Row[] {
+export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
   const total = (of: (result: RunResult) => number) => results.reduce((sum, result) => sum + of(result), 0);
   const max = (of: (result: RunResult) => number) => Math.max(0, ...results.map(of));
   const shown = (figure: string, value: number | string): Row => ({
@@ -105,6 +105,7 @@ export function tableOf(results: readonly RunResult[]): Row[] {
       'published - delivered - pending - given up',
       delivered('published') - delivered('delivered') - delivered('pending') - delivered('givenUp'),
     ),
+    none('runs that did not start', failedRuns),
     ...PROBLEM_KINDS.map((kind) =>
       none(
         NAMES[kind],
