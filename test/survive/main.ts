@@ -45,6 +45,10 @@ async function main(): Promise<number> {
   const rows = tableOf(results, failedRuns);
   say(printTable(rows));
   const isOk = rows.every((row) => row.isOk);
+  if (stop.signal.aborted) {
+    say('INTERRUPTED');
+    return 130;
+  }
   say(isOk ? 'Everything held.' : 'FAILED');
   return isOk ? 0 : 1;
 }

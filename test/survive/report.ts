@@ -79,10 +79,12 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
       'starts of processes',
       total(({ starts }) => starts),
     ),
-    shown(
-      'comparisons with the model',
-      total(({ calmed }) => calmed.calms),
-    ),
+    {
+      figure: 'comparisons with the model',
+      value: String(total(({ calmed }) => calmed.calms)),
+      held: 'at least 1 per seed',
+      isOk: results.every(({ calmed }) => calmed.calms > 0),
+    },
     shown(
       'resources and entries compared',
       total(({ calmed }) => calmed.comparedResources),
