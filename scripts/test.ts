@@ -8,19 +8,17 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { constants as FILE } from 'node:fs';
-import { access, chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
+import { scratchParent } from './scratch-parent.ts';
 import { canRepeat, filesOfLevel, findTestFiles, groupTestFiles, takeTurns } from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const RAM_DISK = '/dev/shm';
-const MEMORY_NEEDED_BYTES = 4 * 1024 ** 3;
 const STOP_GRACE_MS = 10_000;
 const MAX_REPEATED_FILES = 3;
 const FAILED_FILES = 'failed.json';
@@ -33,6 +31,8 @@ const { values, positionals } = parseArgs({
     full: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
     'except-full': { type: 'boolean', default: false },
+    /** Runs only tests whose name contains a match of this expression. */
+    name: { type: 'string', multiple: true, default: [] },
   },
 });
 const level: TestLevel = values.soak ? 'soak' : values.full ? 'full' : 'sample';
@@ -87,19 +87,6 @@ function selectFiles(): string[] {
   return selected;
 }
 
-/**
- * Prefers memory if there is room: every test creates its own database, which is about a thousand small
- * files.
- */
-async function scratchParent(): Promise<string> {
-  const { bavail, bsize } = await statfs(RAM_DISK).catch(() => ({ bavail: 0, bsize: 0 }));
-  const isWritable = await access(RAM_DISK, FILE.W_OK).then(
-    () => true,
-    () => false,
-  );
-  return isWritable && bavail * bsize >= MEMORY_NEEDED_BYTES ? RAM_DISK : tmpdir();
-}
-
 /** Reads `postgres://user:password@host:port/database`; `?host=/folder` names a Unix socket. */
 function serverSettings(text: string): object {
   const url = URL.parse(text);
@@ -140,6 +127,7 @@ async function runTests(
   processes = limits.processes,
 ): Promise<number> {
   const options = ['--test', `--test-concurrency=${processes}`];
+  options.push(...values.name.map((name) => `--test-name-pattern=${name}`));
   options.push('--test-reporter=./scripts/test-reporter.ts');
   options.push('--test-force-exit', `--test-timeout=${limits.testMaxS * 1_000}`);
   options.push('--import=./scripts/test-deadline.ts', '--disable-warning=ExperimentalWarning');

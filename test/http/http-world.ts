@@ -21,7 +21,7 @@ import { OffsetClock } from '../../src/kernel/clock.ts';
 import { KeyedMutex } from '../../src/kernel/keyed-mutex.ts';
 import { PasswordHasher, type PasswordLane } from '../../src/kernel/passwords.ts';
 import { KeyRing } from '../../src/kernel/secrets.ts';
-import type { Database, SqlValues } from '../../src/kernel/sql.ts';
+import type { Database, Sql, SqlValues } from '../../src/kernel/sql.ts';
 import type { Geo } from '../../src/ports/geo.ts';
 import { COIN_CODES } from '../../src/spec/coins.ts';
 import { QUOTAS } from '../../src/spec/limits.ts';
@@ -184,25 +184,33 @@ function breakableDatabase(db: OpenDatabase, outage: HttpWorld['outage']): Pick<
 }
 
 function breakable(db: OpenDatabase, outage: HttpWorld['outage']): Database {
+  return {
+    ...breakableStatements(db, outage),
+    transaction: async (work) => {
+      const { error } = outage;
+      if (error) throw error;
+      return await db.transaction((tx) => work(breakableStatements(tx, outage)));
+    },
+  };
+}
+
+function breakableStatements(sql: Sql, outage: HttpWorld['outage']): Sql {
   const check = () => {
-    if (outage.error) throw outage.error;
+    const { error } = outage;
+    if (error) throw error;
   };
   return {
     rows: async <Row extends object>(text: string, values?: SqlValues) => {
       check();
-      return await db.rows<Row>(text, values);
+      return await sql.rows<Row>(text, values);
     },
     row: async <Row extends object>(text: string, values?: SqlValues) => {
       check();
-      return await db.row<Row>(text, values);
+      return await sql.row<Row>(text, values);
     },
     run: async (text, values) => {
       check();
-      return await db.run(text, values);
-    },
-    transaction: async (work) => {
-      check();
-      return await db.transaction(work);
+      return await sql.run(text, values);
     },
   };
 }

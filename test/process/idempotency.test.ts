@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '../http/v1/upload-world.ts';
-import { FULL_ONLY } from '../support/runs.ts';
+import { byLevel, FULL_ONLY } from '../support/runs.ts';
 import type { V1Client, V1Response } from '../support/v1-client.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 
-const IN_FLIGHT = 300;
+const IN_FLIGHT = byLevel({ sample: 300, full: 300, soak: 1_000 });
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhY';
-const KILLS = 10;
+const KILLS = byLevel({ sample: 1, full: 10, soak: 20 });
 /** Each kill comes this much later than the one before. */
 const KILL_DELAY_STEP_MS = 15;
 /** How long a caller retries. A dead process is replaced after a second. */

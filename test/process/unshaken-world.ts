@@ -6,10 +6,12 @@ import assert, { AssertionError } from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../../src/spec/error-messages.ts';
+import { findEmbedded } from '../../src/store/embedded/index.ts';
 import { listServerPids } from '../../src/store/embedded/process.ts';
 import { withTimeout } from '../cli/support/with-timeout.ts';
 import { findHome, readPostmasterPid, waitUntil } from '../store/embedded/support.ts';
 import type { Answer } from '../support/answers.ts';
+import { byLevel } from '../support/runs.ts';
 import {
   type Environment,
   type ProcessExit,
@@ -22,6 +24,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const REFUSED_TIMEOUT_MS = 120_000;
 const RETRY_MS = 100;
 const RECOVERY_TIMEOUT_MS = 60_000;
+/** The service is ready so long after its database, on a machine of its own. */
+const READY_MAX_MS = byLevel({ sample: 20_000, full: 20_000, soak: 5_000 });
 
 /** An answer that is not a 503, after any number of attempts. */
 export interface Definite {
@@ -46,7 +50,16 @@ export class ShakenService {
   readonly settings: Environment;
   /** How processes ended that the test did not end. */
   readonly deaths: ProcessExit[] = [];
-  readonly figures = { attempts: 0, done: 0, refused: 0, unavailable: 0, unknown: 0, none: 0, slowestMs: 0 };
+  readonly figures = {
+    attempts: 0,
+    done: 0,
+    refused: 0,
+    unavailable: 0,
+    unknown: 0,
+    none: 0,
+    slowestMs: 0,
+    slowestReadyMs: 0,
+  };
   #serving: SkerrydProcess | null = null;
   #up = Promise.withResolvers<void>();
   #kills = 0;
@@ -96,8 +109,14 @@ export class ShakenService {
         (await readPostmasterPid(dataDir).catch(() => postmaster)) !== postmaster;
       await waitUntil(`another database after it was ${fault}`, isReplaced, RECOVERY_TIMEOUT_MS);
     }
+    const isUp = async () => (await findEmbedded({ dataDir })) !== null;
+    await waitUntil(`a database that accepts connections`, isUp, RECOVERY_TIMEOUT_MS);
+    const upMs = performance.now();
     const isReady = async () => (await fetch(`${this.url}/readyz`)).status === 200;
     await waitUntil(`the service is ready after its database was ${fault}`, isReady, RECOVERY_TIMEOUT_MS);
+    const readyMs = Math.round(performance.now() - upMs);
+    this.figures.slowestReadyMs = Math.max(this.figures.slowestReadyMs, readyMs);
+    assert.ok(readyMs <= READY_MAX_MS, `ready ${readyMs} ms after the database that was ${fault}`);
   }
 
   /** Repeats a request until its answer is not a 503. Without a key, only what may happen twice. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { LEASE_S, newLeaseId } from '../../src/store/leases.ts';
+import { extendLease, LEASE_S, newLeaseId } from '../../src/store/leases.ts';
 import {
   listEndedProcesses,
   registerProcess,
@@ -89,10 +89,11 @@ describe('leases of a process that died', { timeout: 60_000 }, () => {
 
   it('stay with a process that lost its session and still extends them', async () => {
     await registerOther(other);
-    const task = await leaseTask(OTHER.lease, 3_600);
+    const task = await leaseTask(OTHER.lease, LEASE_S);
     await other.end();
     // Long enough that a lease which is not extended would be released.
     while ((await processes()).length > 0) {
+      await extendLease(world.db, 'tasks', OTHER.lease, LEASE_S);
       await job.run();
       await pause(100);
     }

@@ -11,11 +11,9 @@ import { rebuildServer } from '../../../../src/domain/servers/operations/reinsta
 import { LeaseLost } from '../../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../../src/kernel/ids.ts';
 import { ComputeError } from '../../../../src/ports/compute.ts';
-import {
-  claimOperations,
-  type OperationRow,
-  type OperationStep,
-} from '../../../../src/store/servers/operations.ts';
+import { readBalance } from '../../../../src/store/ledger/ledger.ts';
+import type { OperationRow, OperationStep } from '../../../../src/store/servers/operations.ts';
+import { claimOperations } from '../../../../src/store/servers/operations.ts';
 import { dumpTables } from '../../../support/dump-tables.ts';
 import { S1 } from '../../../support/fixtures.ts';
 import { startTestService, type TestService } from '../../../support/test-service.ts';
@@ -279,8 +277,9 @@ for (const { name, lead, verb, events } of CASES) {
       await world.runUntilIdle();
       assert.deepEqual(await world.eventTypes(actor.customerId), events);
       await world.assertInvariants();
-      const machines = await world.simulator.machines();
-      assert.equal(machines.filter(({ id }) => id === serverId).length, events === REFUNDED ? 0 : 1);
+      const left = (await world.simulator.machines()).filter(({ id }) => id === serverId).length;
+      const balance = await readBalance(world.db, actor.customerId);
+      assert.deepEqual([left, balance], events === REFUNDED ? [0, S1.price_cents_month] : [1, 0n]);
     });
   });
 }
