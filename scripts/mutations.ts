@@ -2,9 +2,9 @@
  * `npm run mutations`: makes deliberate faults in a copy of the project, one at a time, and expects the named
  * test of each to fail. Prints a line per mutation; exits 1 if a mutation survives.
  *
- *     npm run mutations -- [--all] [--only TEXT…] [--seed N] [--count K] [--verbose]
+ *     npm run mutations -- [--all] [--only TEXT…] [--seed N] [--count K] [--within S] [--verbose]
  *
- * Without options, two mutations chosen by the seed.
+ * Without options, two mutations chosen by a random seed. `--within`: only those with such a budget.
  */
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -12,14 +12,14 @@ import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/store/embedded/index.ts';
 import { MUTATIONS } from '../test/mutations/all.ts';
 import type { Mutation } from '../test/mutations/mutation.ts';
-import { type Outcome, runTests, stopRunning } from './mutations/run-tests.ts';
+import { judge, type Outcome, type Result, runTests, stopRunning } from './mutations/run-tests.ts';
 import { createScratchCopy, type ScratchCopy } from './mutations/scratch-copy.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DEFAULT_COUNT = 2;
-/** The unmutated tests must pass within this time. */
-const UNMUTATED_LIMIT_MS = 10 * 60_000;
-/** A busy machine gets more than the budget: this many times what the unmutated tests took a moment ago. */
+/** The tests must pass without a mutation within this time. */
+const BASELINE_LIMIT_MS = 10 * 60_000;
+/** A busy machine gets more than the budget: so many times the time of the tests without the mutation. */
 const SLOW_FACTOR = 3;
 
 const { values } = parseArgs({
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     seed: { type: 'string' },
     count: { type: 'string' },
+    within: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -74,31 +75,31 @@ function chooseMutations(): readonly Mutation[] {
     return MUTATIONS.filter(({ name, file }) => values.only.some((text) => `${file} ${name}`.includes(text)));
   }
   const seed = wholeNumber(values.seed, Math.floor(Math.random() * 1_000_000));
-  const count = Math.min(wholeNumber(values.count, DEFAULT_COUNT), MUTATIONS.length);
+  const budgetS = wholeNumber(values.within, Number.POSITIVE_INFINITY);
+  const all = MUTATIONS.filter((mutation) => mutation.budgetS <= budgetS);
+  const count = Math.min(wholeNumber(values.count, DEFAULT_COUNT), all.length);
   print(`--seed ${seed} --count ${count}`);
-  return Array.from(
-    { length: count },
-    (_, index) => MUTATIONS[(seed * count + index) % MUTATIONS.length],
-  ).filter((mutation) => mutation !== undefined);
+  const first = (seed * count) % all.length;
+  return [...all, ...all].slice(first, first + count);
 }
 
 function wholeNumber(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^\d{1,9}$/.test(text)) throw new Error('--seed and --count are whole numbers.');
+  if (!/^\d{1,9}$/.test(text)) throw new Error('--seed, --count, and --within are whole numbers.');
   return Number(text);
 }
 
 /** Returns how many mutations survived. */
 async function runAll(copy: ScratchCopy, url: string, chosen: readonly Mutation[]): Promise<number> {
   const width = Math.max(...chosen.map(({ name }) => name.length));
-  const unmutated = new Map<string, Outcome>();
+  const baselines = new Map<string, Outcome>();
   let survivors = 0;
   for (const mutation of chosen) {
     const { caughtBy, level = 'sample' } = mutation;
     const key = `${level} ${caughtBy.file}`;
     const names = chosen.filter((other) => `${other.level ?? 'sample'} ${other.caughtBy.file}` === key);
-    const before = unmutated.get(key) ?? (await runUnmutated(copy, url, mutation, names));
-    unmutated.set(key, before);
+    const before = baselines.get(key) ?? (await runBaseline(copy, url, mutation, names));
+    baselines.set(key, before);
     if (stopSignal !== null) break;
     const verdict = await tryMutation(copy, url, mutation, before);
     if (stopSignal !== null) break;
@@ -111,21 +112,22 @@ async function runAll(copy: ScratchCopy, url: string, chosen: readonly Mutation[
 }
 
 /** Runs all tests of one file that the chosen mutations name. */
-async function runUnmutated(
+async function runBaseline(
   copy: ScratchCopy,
   url: string,
   { caughtBy, level = 'sample' }: Mutation,
   chosen: readonly Mutation[],
 ): Promise<Outcome> {
-  const names = [...new Set(chosen.map((mutation) => mutation.caughtBy.name))];
-  const run = { file: caughtBy.file, names, level, limitMs: UNMUTATED_LIMIT_MS };
+  const isWhole = chosen.some(({ runsWholeFile }) => runsWholeFile);
+  const names = isWhole ? [] : [...new Set(chosen.map((mutation) => mutation.caughtBy.name))];
+  const run = { file: caughtBy.file, names, level, limitMs: BASELINE_LIMIT_MS };
   const first = await runTests(copy, url, run);
   // A stalled machine can fail a test.
   return first.passed || stopSignal !== null ? first : await runTests(copy, url, run);
 }
 
 interface Verdict {
-  readonly result: 'ok' | 'SURVIVED' | 'LATE' | 'UNSOUND';
+  readonly result: Result;
   readonly seconds: number;
   readonly detail: string;
 }
@@ -140,18 +142,12 @@ async function tryMutation(
     const detail = `the tests do not pass without the mutation:\n${before.output}`;
     return { result: 'UNSOUND', seconds: before.seconds, detail };
   }
-  const { caughtBy, level = 'sample', budgetS } = mutation;
+  const { caughtBy, level = 'sample', budgetS, runsWholeFile } = mutation;
   const limitMs = 1_000 * Math.max(budgetS, SLOW_FACTOR * before.seconds);
-  const run = { file: caughtBy.file, names: [caughtBy.name], level, limitMs };
+  const names = runsWholeFile ? [] : [caughtBy.name];
+  const run = { file: caughtBy.file, names, level, limitMs };
   const outcome = await copy.withMutation(mutation, () => runTests(copy, url, run));
   return { result: judge(outcome, caughtBy.name), seconds: outcome.seconds, detail: outcome.output };
-}
-
-/** A mutation is caught if the named test itself fails, not only its file or its setup. */
-function judge(outcome: Outcome, name: string): Verdict['result'] {
-  if (outcome.failed.some((title) => title.includes(name))) return 'ok';
-  if (outcome.timedOut) return 'LATE';
-  return outcome.passed ? 'SURVIVED' : 'UNSOUND';
 }
 
 function print(line: string): void {

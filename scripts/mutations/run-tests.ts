@@ -26,6 +26,18 @@ export interface Outcome {
   readonly output: string;
 }
 
+export type Result = 'ok' | 'SURVIVED' | 'LATE' | 'UNSOUND';
+
+/** A mutation is caught if the named test itself fails, not only its file or its setup. */
+export function judge(
+  { failed, timedOut, passed }: Pick<Outcome, 'failed' | 'timedOut' | 'passed'>,
+  name: string,
+): Result {
+  if (failed.some((title) => title.includes(name))) return 'ok';
+  if (timedOut) return 'LATE';
+  return passed ? 'SURVIVED' : 'UNSOUND';
+}
+
 let running: ChildProcess | null = null;
 
 /** Stops the tests in progress. Their runner cleans up. */

@@ -3,15 +3,18 @@ import assert from 'node:assert/strict';
 import { stripTypeScriptTypes } from 'node:module';
 import { test } from 'node:test';
 import { mutate } from '../../scripts/mutations/scratch-copy.ts';
+import { reliabilityPage } from '../../scripts/reliability-page.ts';
 import { MUTATIONS } from '../mutations/all.ts';
+import type { NamedTest } from '../mutations/figure.ts';
 import { FIGURES, RELIABILITY } from '../mutations/figures.ts';
-import type { Mutation, NamedTest } from '../mutations/mutation.ts';
+import type { Mutation } from '../mutations/mutation.ts';
 import { SECURITY } from '../mutations/security-figures.ts';
 import { readTree } from '../support/project-files.ts';
 
 const MIN_MUTATIONS = 40;
 const MAX_BUDGET_S = 120;
 const SOURCES = readTree(['src'], /\.(?:ts|sql)$/);
+const PAGE = 'docs/contributors/reliability.md';
 const TESTS = readTree(['test'], /\.test\.ts$/);
 /** The titles of a file, with their expressions. */
 const TITLE = /\b(?:it|test)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`((?:[^`\\]|\\.)*)`)/g;
@@ -66,6 +69,10 @@ test('each figure has a test, and a mutation that must be caught', () => {
     Object.keys(FIGURES).filter((id) => !covered.has(id)),
     [],
   );
+});
+
+test('the page of figures is current; run npm run docs', () => {
+  assert.equal(readTree([PAGE], /./).get(PAGE), reliabilityPage());
 });
 
 test('a mutation is caught within seconds, by a test that runs at its level', () => {

@@ -2,24 +2,12 @@
  * The reliability figures of the service: the rows of docs/contributors/reliability.md, which `npm run docs`
  * writes from this table. Each figure has tests, and mutations that its tests must catch.
  */
-import type { TestLevel } from '../../scripts/test-levels.ts';
-import type { NamedTest } from './mutation.ts';
+import type { Figure } from './figure.ts';
 import { SECURITY } from './security-figures.ts';
-
-export interface Figure {
-  /** The attack on the service, and how often it runs. */
-  readonly what: string;
-  /** The promise that holds after it. */
-  readonly holds: string;
-  readonly tests: readonly NamedTest[];
-  /** The lowest level that reaches the whole figure. */
-  readonly whole: TestLevel;
-  /** The part that lower levels try. */
-  readonly below?: string;
-}
 
 export const RELIABILITY = {
   kills: {
+    title: 'Kills at any place',
     what:
       'The process is killed before and after each commit and each driver call of orders, renewals, ' +
       'credits, deliveries, and changes, and at 100 random moments.',
@@ -31,6 +19,7 @@ export const RELIABILITY = {
       { file: 'test/process/crash-time.test.ts', name: ' loses nothing and repeats nothing' },
       { file: 'test/process/crash-random.test.ts', name: 'loses no event and repeats nothing' },
       { file: 'test/process/kill-effects.test.ts', name: 'reach every driver call that changes something' },
+      { file: 'test/workers/host-kills.test.ts', name: 'no machine exists twice, none is lost, and a' },
       {
         file: 'test/domain/topups/settlement/crash.test.ts',
         name: 'a payment is credited once after a crash',
@@ -40,6 +29,7 @@ export const RELIABILITY = {
     below: 'Full runs take a third of the scenarios, two places of each, and 5 random moments.',
   },
   steps: {
+    title: 'Steps that run twice',
     what: 'Each step of a worker runs twice, loses its lease, and fails together with its undoing.',
     holds: 'One effect, or none: no machine, charge, event, or address is left over.',
     tests: [
@@ -57,11 +47,11 @@ export const RELIABILITY = {
         file: 'test/domain/volumes/ensure.test.ts',
         name: 'takes effect once despite kills and driver faults',
       },
-      { file: 'test/workers/host-kills.test.ts', name: 'no machine exists twice, none is lost, and a' },
     ],
     whole: 'sample',
   },
   deploys: {
+    title: 'Orders at once',
     what: '2,000 orders at the same moment over both APIs, with a balance for 7, for 20 seeds.',
     holds: 'Exactly 7 servers, 7 charges, and the rest of the balance.',
     tests: [
@@ -75,6 +65,7 @@ export const RELIABILITY = {
     below: 'Full runs have 2 seeds, `npm test` one with 200 orders.',
   },
   one_key: {
+    title: 'One Idempotency-Key',
     what: '1,000 requests in flight with one Idempotency-Key, 20 times, with a process killed midway.',
     holds: 'One effect, and identical responses.',
     tests: [
@@ -88,6 +79,7 @@ export const RELIABILITY = {
     below: 'Full runs have 300 requests in flight, 10 times.',
   },
   fuzz: {
+    title: 'Generated requests',
     what: '100,000 requests generated from the OpenAPI document.',
     holds: 'No 5xx, no response after more than 2 seconds, and each one within the contract.',
     tests: [
@@ -101,6 +93,7 @@ export const RELIABILITY = {
     below: 'Full runs have 4,000 requests and, because the machine is shared, 10 seconds for each.',
   },
   malformed: {
+    title: 'Malformed input',
     what: '5,000 bodies with one fault, at every route that has a body.',
     holds: 'A 4xx that names the field.',
     tests: [
@@ -110,6 +103,7 @@ export const RELIABILITY = {
     below: '`npm test` has 300.',
   },
   restarts: {
+    title: 'Restarts of the database',
     what: 'The database is killed, shut down, and frozen 100 times under load, and the process is killed.',
     holds:
       'No acknowledged change is lost, no request is without an answer, and the service is ready 5 seconds ' +
@@ -122,6 +116,7 @@ export const RELIABILITY = {
     below: 'Full runs have 4 faults of each kind and, because the machine is shared, 20 seconds.',
   },
   clock: {
+    title: 'Jumps of the clock',
     what: 'The clock jumps by an hour and by 31 days, back and forth, over month ends and a leap day.',
     holds: 'Each cycle that ended is charged once, and none early.',
     tests: [
@@ -132,6 +127,7 @@ export const RELIABILITY = {
     below: '`npm test` has one random list of jumps, full runs 60.',
   },
   events: {
+    title: 'Events to all kinds of receivers',
     what: '100,000 events to receivers that answer 200, 500, or 410, hang, reset, or drip.',
     holds:
       'Published is delivered, pending, given up, or canceled. A delivery keeps its id and has at most 6 ' +
@@ -148,6 +144,7 @@ export const RELIABILITY = {
     below: 'Full runs have 4,000 events.',
   },
   chains: {
+    title: 'Chain scripts',
     what:
       '200 chain scripts: reorganizations up to two blocks deeper than the confirmations, and payments ' +
       'that are replaced, late, too low, too high, dust, reported twice, or seen by a node that went back.',
@@ -167,6 +164,7 @@ export const RELIABILITY = {
     below: 'Full runs have 40 scripts.',
   },
   model: {
+    title: 'Ledger and model',
     what: '50 random histories of up to 10,000 credits, charges, reversals, and repetitions.',
     holds: 'The database equals a plain model, and the books sum to 0.',
     tests: [
@@ -180,6 +178,7 @@ export const RELIABILITY = {
     below: 'Full runs have 40 histories of up to 200 steps, and 10 customer years of up to 80 commands.',
   },
   faults: {
+    title: 'Faults of disk, database, and hypervisor',
     what: 'A full disk, 1 % of database statements that fail, and a slow hypervisor.',
     holds: '503, never a false success, and a slow host delays no other.',
     tests: [

@@ -3,10 +3,10 @@ import type { Mutation } from './mutation.ts';
 
 export const INPUT: readonly Mutation[] = [
   {
-    name: 'an unknown key of a body is not named',
+    name: 'an unknown key of a body is reported as a wrong value',
     file: 'src/http/v1/validation.ts',
-    find: 'map((name) => ({ field: childPath(name), issue }));',
-    replace: 'map(() => ({ field, issue }));',
+    find: "patternProperties ? 'invalid_format' : 'unknown_key'",
+    replace: "patternProperties ? 'invalid_format' : 'invalid_value'",
     caughtBy: {
       file: 'test/http/v1/contract/every-route.test.ts',
       name: 'every route rejects unknown and read-only keys of its body, and __proto__, by',
@@ -47,6 +47,7 @@ export const INPUT: readonly Mutation[] = [
       file: 'test/http/v1/servers.test.ts',
       name: 'host names must follow RFC 1123, and read-only fields cannot be set',
     },
+    runsWholeFile: true,
     budgetS: 40,
     figure: 'rdns',
   },
@@ -55,10 +56,7 @@ export const INPUT: readonly Mutation[] = [
     file: 'src/panel/parts/html.ts',
     find: 'replace(/[&<>"\'`]/g',
     replace: "replace(/[&<>'`]/g",
-    caughtBy: {
-      file: 'test/panel/hostile.test.ts',
-      name: 'hostile text in any form is escaped or rejected on its field',
-    },
+    caughtBy: { file: 'test/panel/html.test.ts', name: 'a template escapes each sign of hostile text' },
     budgetS: 60,
     figure: 'xss',
   },
@@ -67,10 +65,7 @@ export const INPUT: readonly Mutation[] = [
     file: 'src/panel/parts/html.ts',
     find: 'replace(/[&<>"\'`]/g',
     replace: 'replace(/[&"\'`]/g',
-    caughtBy: {
-      file: 'test/panel/hostile.test.ts',
-      name: 'hostile text in any form is escaped or rejected on its field',
-    },
+    caughtBy: { file: 'test/panel/html.test.ts', name: 'a template escapes each sign of hostile text' },
     budgetS: 60,
     figure: 'xss',
   },
@@ -174,13 +169,13 @@ export const INPUT: readonly Mutation[] = [
     figure: 'uploads',
   },
   {
-    name: 'the file of an aborted upload stays',
+    name: 'the file of a refused upload stays',
     file: 'src/domain/images/upload.ts',
     find: 'if (await endUpload(service.db, id)) await service.blobs.remove(id);',
     replace: 'await endUpload(service.db, id);',
     caughtBy: {
       file: 'test/http/v1/images-upload.test.ts',
-      name: 'an upload whose client disconnects is rejected and its file is deleted',
+      name: 'an upload that is not ISO 9660 gets 422',
     },
     budgetS: 60,
     figure: 'uploads',

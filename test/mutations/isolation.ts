@@ -24,6 +24,7 @@ export const ISOLATION: readonly Mutation[] = [
       file: 'test/http/v1/servers.test.ts',
       name: 'an order with an unknown or insufficient reference is rejected with the field',
     },
+    runsWholeFile: true,
     budgetS: 40,
     figure: 'foreign_ids',
   },
@@ -57,8 +58,8 @@ export const ISOLATION: readonly Mutation[] = [
     find: 'deleted as (delete from api_tokens t using doomed d',
     replace: 'deleted as (update api_tokens t set name = t.name from doomed d',
     caughtBy: {
-      file: 'test/http/v1/contract/every-route.test.ts',
-      name: 'every route answers 401 to a missing, malformed, unknown, expired, or revoked',
+      file: 'test/http/v1/tokens.test.ts',
+      name: 'a token stops working the moment it is revoked, even with itself',
     },
     budgetS: 40,
     figure: 'scopes',

@@ -3,14 +3,8 @@
  * makes the fault in a copy of the project and expects that test to fail.
  */
 import type { TestLevel } from '../../scripts/test-levels.ts';
+import type { NamedTest } from './figure.ts';
 import type { FigureId } from './figures.ts';
-
-export interface NamedTest {
-  /** The path of a test file in the project. */
-  readonly file: string;
-  /** A part of the title as the file writes it, without expressions. */
-  readonly name: string;
-}
 
 export interface Mutation {
   /** The fault in lowercase words. Unique. */
@@ -21,6 +15,8 @@ export interface Mutation {
   readonly find: string;
   readonly replace: string;
   readonly caughtBy: NamedTest;
+  /** The tests of the file build on each other, so all of them run. */
+  readonly runsWholeFile?: true;
   /** The test fails within this time on an idle machine. */
   readonly budgetS: number;
   /** The figure that does not hold with this fault. */

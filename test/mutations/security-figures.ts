@@ -1,10 +1,11 @@
 /** The figures of security. */
-import type { Figure } from './figures.ts';
+import type { Figure } from './figure.ts';
 
 const ROUTES = 'test/http/v1/contract/every-route.test.ts';
 
 export const SECURITY = {
   foreign_ids: {
+    title: 'Ids of other customers',
     what: 'Every place for an id, in the path and the body of each route, has an id of another customer.',
     holds: 'The response to a missing one: 404 in a path, 422 in a body.',
     tests: [
@@ -18,6 +19,7 @@ export const SECURITY = {
     below: '`npm test` tries one route in six.',
   },
   scopes: {
+    title: 'Tokens and scopes',
     what: 'Every route with no token, each scope, and an expired, revoked, malformed, and unknown token.',
     holds: 'Only a scope that covers the route is admitted.',
     tests: [
@@ -28,6 +30,7 @@ export const SECURITY = {
     below: '`npm test` tries one route in six.',
   },
   read_only: {
+    title: 'Unknown and read-only keys',
     what: 'Unknown keys, read-only keys, and `__proto__` in the body of every route.',
     holds: '400 with the name of the key.',
     tests: [
@@ -37,12 +40,14 @@ export const SECURITY = {
     below: '`npm test` tries one route in six.',
   },
   session_id: {
+    title: 'Session ids',
     what: 'A visitor signs in and out.',
     holds: 'Each time the session has a new id, and the old one opens nothing.',
     tests: [{ file: 'test/http/session/auth.test.ts', name: 'signing in and signing out renew the cookie' }],
     whole: 'sample',
   },
   sign_in_time: {
+    title: 'Time of a sign-in',
     what: 'A sign-in with a known and with an unknown address, each with a wrong password.',
     holds: 'Both derive one key from the password, which is nearly all of the time.',
     tests: [
@@ -54,6 +59,7 @@ export const SECURITY = {
     whole: 'sample',
   },
   webhook_urls: {
+    title: 'Webhook URLs',
     what:
       'More than 60 hostile webhook URLs: decimal, octal, hexadecimal, mapped, and translated addresses, ' +
       'user information, redirects, and a name that changes between check and connection.',
@@ -76,6 +82,7 @@ export const SECURITY = {
     whole: 'sample',
   },
   response_bombs: {
+    title: 'Responses without end',
     what: 'A receiver of webhooks answers without end, or byte by byte.',
     holds: 'The connection is closed after 64 KiB, and after 10 seconds at the latest.',
     tests: [
@@ -88,6 +95,7 @@ export const SECURITY = {
     whole: 'sample',
   },
   uploads: {
+    title: 'Uploads',
     what: 'Uploads of more than 4 GiB, with hostile names, and aborted halfway.',
     holds: 'Refused as early as possible, and no file is left.',
     tests: [
@@ -105,12 +113,14 @@ export const SECURITY = {
     whole: 'sample',
   },
   rdns: {
+    title: 'Names of reverse DNS',
     what: 'Line breaks, spaces, and invalid labels in the names of reverse DNS.',
     holds: '400 with the field. Nothing reaches the DNS server.',
     tests: [{ file: 'test/http/v1/servers.test.ts', name: 'host names must follow RFC 1123, and read-only' }],
     whole: 'sample',
   },
   xss: {
+    title: 'Hostile text on pages',
     what: '40 hostile texts in every text field of every form, and in every URL.',
     holds: 'Escaped or refused. In a browser, nothing runs and nothing is loaded from another site.',
     tests: [
@@ -122,6 +132,7 @@ export const SECURITY = {
     below: 'Full runs try a quarter of the texts, which rotate.',
   },
   canaries: {
+    title: 'Secrets at rest and in logs',
     what: 'A service that was used in every way: its database and its logs are searched for each secret.',
     holds: 'No IP address, password, code, token, cookie, or secret is readable, in any encoding.',
     tests: [

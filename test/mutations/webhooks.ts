@@ -5,9 +5,14 @@ export const WEBHOOKS: readonly Mutation[] = [
   {
     name: 'a delivery has a seventh attempt',
     file: 'src/domain/webhooks/attempt.ts',
-    find: 'attempt >= LIMITS.webhookAttemptsMax) return undefined;\n  const minutes = LIMITS.webhookBackoffMinutes[attempt - 1];',
-    replace:
-      'attempt > LIMITS.webhookAttemptsMax) return undefined;\n  const minutes = LIMITS.webhookBackoffMinutes[attempt - 1] ?? 1;',
+    find: [
+      'attempt >= LIMITS.webhookAttemptsMax) return undefined;',
+      '  const minutes = LIMITS.webhookBackoffMinutes[attempt - 1];',
+    ].join('\n'),
+    replace: [
+      'attempt > LIMITS.webhookAttemptsMax) return undefined;',
+      '  const minutes = LIMITS.webhookBackoffMinutes[attempt - 1] ?? 1;',
+    ].join('\n'),
     caughtBy: {
       file: 'test/workers/deliver-many.test.ts',
       name: 'every event to every kind of receiver is delivered, given up, or canceled,',
@@ -66,8 +71,8 @@ export const WEBHOOKS: readonly Mutation[] = [
   {
     name: 'dead endpoints take the slots of the others',
     file: 'src/workers/delivery-lanes.ts',
-    find: 'slowMax: Math.max(0, SLOW_BATCHES_MAX - slow),',
-    replace: 'slowMax: SLOW_BATCHES_MAX,',
+    find: 'QUICK_BATCHES_MAX - quick - excess',
+    replace: 'QUICK_BATCHES_MAX - quick - slow',
     caughtBy: {
       file: 'test/workers/deliver-fair.test.ts',
       name: 'more dead endpoints than slots do not delay a responsive endpoint',

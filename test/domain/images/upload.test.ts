@@ -112,6 +112,13 @@ describe('an upload', () => {
     assert.equal(await refusal(over.receive(pieces(whole * 2))), 'invalid_request');
     assert.deepEqual([requested, written], [whole, LIMITS.imageUploadMaxBytes]);
     await over.discard();
+    const oneMore = await beginUpload(generous, actor, FRESH);
+    async function* piecesAndByte() {
+      yield* pieces(whole);
+      yield Buffer.alloc(1);
+    }
+    assert.equal(await refusal(oneMore.receive(piecesAndByte())), 'invalid_request');
+    await oneMore.discard();
     const tooMuch = { ...FRESH, atLeastBytes: LIMITS.imageUploadMaxBytes + 1 };
     assert.equal(await refusal(beginUpload(generous, actor, tooMuch)), 'invalid_request');
   });

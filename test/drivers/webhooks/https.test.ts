@@ -4,10 +4,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config.ts';
 import { HttpsSender, type HttpsSenderOptions } from '../../../src/drivers/webhooks/https.ts';
 import { LIMITS } from '../../../src/spec/limits.ts';
+import { withTimeout } from '../../cli/support/with-timeout.ts';
 import { LOOPBACK_URLS, PRIVATE_URLS } from '../../support/hostile-urls.ts';
 import { drip, hang, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const TIMEOUT_MS = 2_000;
+/** A busy machine included. */
+const CUT_TIMEOUT_MS = 10_000;
 
 let receiver: WebhookReceiver;
 const senders: HttpsSender[] = [];
@@ -164,8 +167,9 @@ describe('webhook sender', () => {
       response.req.socket.once('close', closed.resolve);
       drip('body')(response, request);
     });
-    assert.deepEqual(await post(senderWith(), url), { status: 200 });
-    await closed.promise;
+    const answer = withTimeout(post(senderWith(), url), 'an answer', CUT_TIMEOUT_MS);
+    assert.deepEqual(await answer, { status: 200 });
+    await withTimeout(closed.promise, 'a closed connection', CUT_TIMEOUT_MS);
     const head = receiver.url('/drip-head', drip('head'));
     assert.deepEqual(await post(senderWith({ timeoutMs: 200 }), head), { fault: 'timeout' });
     assert.equal(LIMITS.webhookTimeoutMs, 10_000);
