@@ -40,9 +40,9 @@ export const ADDRESSES: readonly Mutation[] = [
   },
   {
     name: 'a released address does not rest',
-    file: 'src/store/servers/placements.ts',
-    find: 'case when $3::uuid is null then $2 else',
-    replace: 'case when $3::uuid is null then $4 else',
+    file: 'src/domain/servers/operations/remove.ts',
+    find: 'const freeFrom = new Date(now.getTime() + restMs);',
+    replace: 'const freeFrom = new Date(now.getTime() + 0 * restMs);',
     caughtBy: {
       file: 'test/domain/servers/deploy/give-up.test.ts',
       name: 'a removed server frees its host at once, and its addresses rest for seven days',

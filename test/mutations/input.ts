@@ -240,4 +240,13 @@ export const INPUT: readonly Mutation[] = [
     budgetS: 60,
     figure: 'canaries',
   },
+  {
+    name: 'any name becomes the path of a file',
+    file: 'src/drivers/blobs/keys.ts',
+    find: 'return KEY.test(name);',
+    replace: 'return name.length > 0 || KEY.test(name);',
+    caughtBy: { file: 'test/drivers/blobs/disk.test.ts', name: 'an invalid key never becomes a path' },
+    budgetS: 20,
+    figure: 'uploads',
+  },
 ];

@@ -98,4 +98,14 @@ export const MONEY: readonly Mutation[] = [
     budgetS: 40,
     figure: 'kills',
   },
+  {
+    name: 'a balance above the sum of its transfers is not reported',
+    file: 'src/domain/verify/money.ts',
+    find: 'b.balance_cents <> coalesce(t.cents, 0)',
+    replace: 'b.balance_cents < coalesce(t.cents, 0)',
+    caughtBy: { file: 'test/domain/verify/verify.test.ts', name: 'verify reports a violation of ' },
+    budgetS: 120,
+    figure: 'kills',
+    level: 'full',
+  },
 ];

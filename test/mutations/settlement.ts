@@ -131,4 +131,19 @@ export const SETTLEMENT: readonly Mutation[] = [
     budgetS: 30,
     figure: 'kills',
   },
+  {
+    name: 'the cursor is saved before its payments are applied',
+    file: 'src/workers/read-chain.ts',
+    find: 'const moved = cursor !== coin.cursor;',
+    replace: [
+      'const moved = cursor !== coin.cursor;',
+      '  await saveCursor(service.db, coin.code, leaseId, { cursor, readAt: null });',
+    ].join('\n'),
+    caughtBy: {
+      file: 'test/workers/watch.test.ts',
+      name: 'a failed recheck keeps the cursor but applies what the poll reported',
+    },
+    budgetS: 40,
+    figure: 'kills',
+  },
 ];
