@@ -38,10 +38,11 @@ export async function createHistory(world: World): Promise<void> {
   await topUp(world, other, 120, 'XMR');
   await loseHost(world, customer);
   await startMove(world, customer);
-  // Without a store, nothing else makes a copy.
+  // Without a store, nothing else makes a copy. A snapshot that expires has a task until then.
   await world.opened.db.run(
     `insert into snapshot_copies (snapshot_id, size_bytes, sha256, stored_at, due_at)
-     select id, 1, repeat('0', 64), now(), null from snapshots where status = 'ready'
+     select id, 1, repeat('0', 64), now(), null from snapshots n where status = 'ready'
+        and not exists (select from tasks where kind = 'snapshot' and subject = n.id)
       order by id desc limit 1`,
   );
 }
