@@ -165,7 +165,7 @@ export const RELIABILITY = {
   },
   model: {
     title: 'Ledger and model',
-    what: '50 random histories of up to 10,000 credits, charges, reversals, and repetitions.',
+    what: '50 random histories of 10,000 credits, charges, reversals, and repetitions.',
     holds: 'The database equals a plain model, and the books sum to 0.',
     tests: [
       {
