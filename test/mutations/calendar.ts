@@ -17,8 +17,8 @@ export const CALENDAR: readonly Mutation[] = [
     find: 'const end = await chargeCycle(tx, server, { from, anchorDay, price }, now);',
     replace: 'const end = await chargeCycle(tx, server, { from: now, anchorDay, price }, now);',
     caughtBy: {
-      file: 'test/domain/billing/jumps.test.ts',
-      name: 'every ended cycle is charged exactly once, and never early, for any jumps of',
+      file: 'test/domain/billing/renewals.test.ts',
+      name: 'renewals missed during downtime happen cycle by cycle',
     },
     budgetS: 40,
     figure: 'clock',
@@ -29,8 +29,8 @@ export const CALENDAR: readonly Mutation[] = [
     find: 'const paidUntil = addMonths(next.from, server.billing_months, anchorDay);',
     replace: 'const paidUntil = addMonths(next.from, server.billing_months, next.from.getUTCDate());',
     caughtBy: {
-      file: 'test/domain/billing/jumps.test.ts',
-      name: 'every ended cycle is charged exactly once, and never early, for any jumps of',
+      file: 'test/domain/billing/renewals.test.ts',
+      name: 'a server keeps the anchor day January 31 over short months',
     },
     budgetS: 40,
     figure: 'clock',

@@ -121,6 +121,7 @@ export const RELIABILITY = {
     holds: 'Each cycle that ended is charged once, and none early.',
     tests: [
       { file: 'test/domain/billing/jumps.test.ts', name: 'every ended cycle is charged exactly once' },
+      { file: 'test/domain/billing/renewals.test.ts', name: 'renewals missed during downtime happen cycle' },
       { file: 'test/kernel/time.test.ts', name: 'a cycle ends on February 29 only in leap years' },
     ],
     whole: 'full',

@@ -92,8 +92,8 @@ export const MONEY: readonly Mutation[] = [
     find: 'const cycle = (await countCycles(tx, id)) + 1;',
     replace: 'const cycle = await countCycles(tx, id);',
     caughtBy: {
-      file: 'test/domain/billing/jumps.test.ts',
-      name: 'every ended cycle is charged exactly once, and never early, for any jumps of',
+      file: 'test/domain/billing/renewals.test.ts',
+      name: 'renewals missed during downtime happen cycle by cycle',
     },
     budgetS: 40,
     figure: 'kills',
