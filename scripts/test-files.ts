@@ -11,7 +11,7 @@ const RUNS = join(TEST, 'support/runs.ts');
 
 /** Folders whose files start programs, fill a machine, or read the whole project: each file runs alone. */
 const SINGLE_FOLDERS = new RegExp(
-  '^test/(?:bench|house|integrations|lifecycle|process|real|survive)/|' +
+  '^test/(?:bench|house|integrations|interleave|lifecycle|process|real|survive)/|' +
     '^test/drivers/(?:chain/(?:evm|monero|utxo)|compute/qemu)/',
 );
 /** A file that starts programs or changes its process runs alone. */

@@ -8,13 +8,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startEmbedded } from '../src/store/embedded/index.ts';
-import { scratchParent } from './scratch-parent.ts';
+import { withTestDatabase } from './test-database.ts';
 import { canRepeat, filesOfLevel, findTestFiles, groupTestFiles, takeTurns } from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
@@ -59,23 +58,10 @@ async function main(): Promise<number> {
   // Named tests run even if a package does not compile, as in the middle of a change.
   const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build-packages.ts')], { stdio: 'inherit' });
   if (built.status !== 0 && isWhole) return 1;
-  const folder = await mkdtemp(join(await scratchParent(), 'skerry-test-'));
-  try {
+  return await withTestDatabase(log, async (server, folder) => {
     const entries = isWhole ? groupTestFiles(files, folder) : files;
-    const run = isWhole ? runAndRepeat : runTests;
-    const url = process.env.SKERRY_TEST_DATABASE_URL;
-    if (url) return await run(entries, folder, serverSettings(url));
-    // When root runs the tests, the database runs as another user, who must be able to enter this folder.
-    await chmod(folder, 0o755);
-    const database = await startEmbedded({ dataDir: join(folder, 'data'), log });
-    try {
-      return await run(entries, folder, database.connection);
-    } finally {
-      await database.stop();
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return await (isWhole ? runAndRepeat : runTests)(entries, folder, server);
+  });
 }
 
 /** Files that wait for their turn are counted, so that a run never looks like more than it was. */
@@ -85,21 +71,6 @@ function selectFiles(): string[] {
   const selected = takeTurns(files, Number(ROTATION));
   log(`rotation ${ROTATION}: ${files.length - selected.length} of ${files.length} files wait for their turn`);
   return selected;
-}
-
-/** Reads `postgres://user:password@host:port/database`; `?host=/folder` names a Unix socket. */
-function serverSettings(text: string): object {
-  const url = URL.parse(text);
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) {
-    throw new Error('SKERRY_TEST_DATABASE_URL must have the form postgres://user@host:port/database.');
-  }
-  return {
-    host: url.searchParams.get('host') ?? (url.hostname || 'localhost'),
-    port: Number(url.port || 5432),
-    user: decodeURIComponent(url.username) || 'postgres',
-    database: decodeURIComponent(url.pathname.slice(1)) || 'postgres',
-    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
-  };
 }
 
 /**

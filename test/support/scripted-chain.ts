@@ -72,11 +72,13 @@ export class ScriptedChain implements ChainDriver {
   #finalBlocks = 1;
   #hashCount = 0;
   static #chains = 0;
-  readonly #nonce = ++ScriptedChain.#chains;
+  readonly #nonce: number;
 
-  constructor(coin: CoinCode, clock: Clock) {
+  /** Chains of one nonce and one script have the same hashes. */
+  constructor(coin: CoinCode, clock: Clock, nonce = ++ScriptedChain.#chains) {
     this.coin = coin;
     this.#clock = clock;
+    this.#nonce = nonce;
     // The first block is final, so no script can reorganize it.
     this.mine();
   }

@@ -1,0 +1,134 @@
+/**
+ * Makes every statement of a pool a step, `begin` and `commit` included, below the store: what it does about
+ * deadlocks and lost answers runs as it is.
+ */
+import type pg from 'pg';
+import type { OpenDatabase } from '../../../src/store/db.ts';
+import { currentTask, runOutside } from './context.ts';
+import type { Fate, Scheduler, Task } from './scheduler.ts';
+
+type Callback = (error: Error | null, result?: pg.QueryResult) => void;
+
+/** The driver's query, as the store creates it. */
+interface Query {
+  readonly text: string;
+  callback: Callback;
+}
+
+interface Session extends pg.PoolClient {
+  readonly processID: number;
+}
+
+/** Changes a statement before it is sent, for tests that break one. */
+export type Rewrite = (text: string) => string;
+
+const LABEL_CHARS = 72;
+const WRITES = /\b(?:insert|update|delete|commit)\b/i;
+
+export class Sessions {
+  rewrite: Rewrite = (text) => text;
+  readonly #scheduler: () => Scheduler | null;
+  readonly #wrapped = new WeakSet<object>();
+  readonly #inTransaction = new WeakSet<object>();
+
+  constructor({ pool }: OpenDatabase, scheduler: () => Scheduler | null) {
+    this.#scheduler = scheduler;
+    const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+    pool.connect = (async () => {
+      const task = currentTask() as Task | null;
+      const current = this.#scheduler();
+      if (!task || !current) return await runOutside(connect);
+      const operation = current.begin(task, 'connects');
+      const client = (await runOutside(connect)) as Session;
+      this.#hold(task, client);
+      await new Promise<void>((deliver) => operation.end(deliver));
+      return client;
+    }) as typeof pool.connect;
+  }
+
+  /** The task has the session until it releases it, or until the task dies. */
+  #hold(task: Task, client: Session): void {
+    const release = client.release;
+    const query = this.#wrap(client);
+    const session = {
+      end: async () => {
+        task.sessions.delete(session);
+        await runOutside(() => query('rollback'));
+        this.#inTransaction.delete(client);
+        runOutside(() => release());
+      },
+    };
+    task.sessions.add(session);
+    client.release = (error) => {
+      task.sessions.delete(session);
+      runOutside(() => release(error));
+    };
+  }
+
+  /** Returns the session's own `query`. */
+  #wrap(client: Session): (text: string) => Promise<unknown> {
+    const own = client as unknown as { interleaved?: (text: string) => Promise<unknown>; query: unknown };
+    if (this.#wrapped.has(client) && own.interleaved) return own.interleaved;
+    this.#wrapped.add(client);
+    const original = client.query.bind(client) as unknown as (query: Query | string) => Promise<unknown>;
+    own.interleaved = original;
+    own.query = (query: Query | string) => {
+      const task = currentTask() as Task | null;
+      const scheduler = this.#scheduler();
+      if (!task || !scheduler || typeof query === 'string') return original(query);
+      void this.#step({ scheduler, task, client, query, original });
+      return undefined;
+    };
+    return original;
+  }
+
+  async #step(statement: Statement): Promise<void> {
+    const { scheduler, task, client, query, original } = statement;
+    const { callback } = query;
+    const text = this.rewrite(query.text);
+    // Under its name, the session has prepared the original.
+    if (text !== query.text) Object.assign(query, { text, name: undefined });
+    const label = shorten(text);
+    const fate = await scheduler.park(task, { label, fates: this.#fates(client, text) });
+    if (fate === 'fail') return callback(lostConnection());
+    if (text === 'begin') this.#inTransaction.add(client);
+    if (text === 'commit' || text === 'rollback') this.#inTransaction.delete(client);
+    const operation = scheduler.begin(task, label, client.processID);
+    query.callback = (error, result) => {
+      operation.end(() => {
+        if (fate === 'die') void scheduler.kill(task);
+        else if (fate === 'lose' && error === null) callback(lostConnection());
+        else callback(operation.isVictim ? asDeadlock(error) : error, result);
+      });
+    };
+    runOutside(() => original(query));
+  }
+
+  /** The answer of a commit may be lost, or that of a statement that commits on its own. */
+  #fates(client: Session, text: string): readonly Fate[] {
+    const commits = text === 'commit' || (!this.#inTransaction.has(client) && WRITES.test(text));
+    return commits ? ['run', 'fail', 'lose', 'die'] : ['run'];
+  }
+}
+
+interface Statement {
+  readonly scheduler: Scheduler;
+  readonly task: Task;
+  readonly client: Session;
+  readonly query: Query;
+  readonly original: (query: Query) => unknown;
+}
+
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1)}…` : line;
+}
+
+function lostConnection(): Error {
+  return Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+}
+
+/** As the database reports that it ended a deadlock. Here, we ended it by cancelling the statement. */
+function asDeadlock(error: Error | null): Error | null {
+  return error && Object.assign(error, { code: '40P01', message: 'deadlock detected' });
+}

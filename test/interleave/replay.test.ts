@@ -1,0 +1,65 @@
+/** A seed decides everything, and the explorer finds what it should find. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Broken, explore, runSeed } from './core/explore.ts';
+import { InterleaveWorld } from './core/world.ts';
+import { SUBJECTS } from './scenarios/index.ts';
+
+/** What a programmer might forget, and the scenario that shows it. */
+const MUTATIONS: readonly {
+  readonly forgets: string;
+  readonly scenario: string;
+  readonly from: RegExp;
+  readonly rewrite: (text: string) => string;
+}[] = [
+  {
+    forgets: 'the lock of a coupon',
+    scenario: 'coupon-used-up',
+    from: /from coupons .* for update/s,
+    rewrite: (text) => text.replace(' for update', ''),
+  },
+];
+
+const ALL = Object.values(SUBJECTS).flat();
+/** Every mutation is found within this many seeds. */
+const SEEDS_MAX = 200;
+
+describe('interleavings', { timeout: 200_000 }, () => {
+  let world: InterleaveWorld;
+  before(async () => {
+    world = await InterleaveWorld.open();
+  });
+  after(() => world.close());
+
+  for (const scenario of ALL) {
+    it(`${scenario.name}: the same seed has the same steps, whatever ran before`, async () => {
+      const first: (readonly string[])[] = [];
+      for (const seed of [3, 4, 5]) first.push(await runSeed(world, scenario, seed));
+      for (const seed of [5, 4, 3]) assert.deepEqual(await runSeed(world, scenario, seed), first[seed - 3]);
+    });
+  }
+
+  for (const { forgets, scenario: name, from, rewrite } of MUTATIONS) {
+    it(`a service that forgets ${forgets} fails within ${SEEDS_MAX} seeds, and again with that seed`, async () => {
+      const scenario = ALL.find((one) => one.name === name) ?? assert.fail(`${name} is no scenario`);
+      let rewritten = 0;
+      world.rewrite = (text) => {
+        if (!from.test(text)) return text;
+        rewritten += 1;
+        return rewrite(text);
+      };
+      try {
+        const fault = await explore(world, scenario, { first: 1, count: SEEDS_MAX }).then(
+          () => assert.fail(`no seed shows it in ${rewritten} statements`),
+          (error: unknown) => (error instanceof Broken ? error : assert.fail(String(error))),
+        );
+        await assert.rejects(runSeed(world, scenario, fault.seed), (again: Broken) => {
+          assert.deepEqual(again.trace, fault.trace);
+          return true;
+        });
+      } finally {
+        world.rewrite = (text) => text;
+      }
+    });
+  }
+});
