@@ -49,7 +49,7 @@ function chosenScenarios(): readonly Scenario[] {
 async function runAll(): Promise<number> {
   const scenarios = chosenScenarios();
   const figures: Figure[] = [];
-  return await withTestDatabase(console.error, async (server) => {
+  return await withTestDatabase(printError, async (server) => {
     const shares = Math.min(PROCESSES, count);
     const startedMs = performance.now();
     const codes = await Promise.all(
@@ -77,13 +77,11 @@ function report(scenarios: readonly Scenario[], figures: readonly Figure[], whol
     const [ran, steps] = [sum(own, 'count'), sum(own, 'steps')];
     const perMinute = own.reduce((total, figure) => total + (figure.count / figure.seconds) * 60, 0);
     const stepsEach = Math.round(steps / Math.max(ran, 1));
-    console.log(`${name}: ${ran} interleavings of ${stepsEach} steps, ${Math.round(perMinute)} per minute`);
+    print(`${name}: ${ran} interleavings of ${stepsEach} steps, ${Math.round(perMinute)} per minute`);
   }
   const ran = sum(figures, 'count');
-  const longest = sum(figures, 'seconds') / Math.min(PROCESSES, count);
-  console.log(
-    `${ran} interleavings, ${Math.round((ran / longest) * 60)} per minute, ${Math.round(wholeS)} s`,
-  );
+  const perMinute = Math.round((ran / sum(figures, 'seconds')) * 60 * Math.min(PROCESSES, count));
+  print(`${ran} interleavings, ${perMinute} per minute; ${Math.round(wholeS)} s with the start`);
 }
 
 function sum(figures: readonly Figure[], part: 'count' | 'seconds' | 'steps'): number {
@@ -98,12 +96,12 @@ async function runShare(): Promise<number> {
     for (const scenario of chosenScenarios()) {
       try {
         const { name } = scenario;
-        if (values.trace) console.log((await runSeed(world, scenario, firstSeed)).join('\n'));
+        if (values.trace) print((await runSeed(world, scenario, firstSeed)).join('\n'));
         const explored = await explore(world, scenario, { first: firstSeed, count });
         process.send?.({ scenario: name, ...explored });
       } catch (error) {
         failed = 1;
-        console.error(error instanceof Error ? error.message : String(error));
+        printError(error instanceof Error ? error.message : String(error));
       }
     }
   } finally {
@@ -111,4 +109,12 @@ async function runShare(): Promise<number> {
   }
   process.disconnect?.();
   return failed;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

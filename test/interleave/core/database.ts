@@ -43,11 +43,11 @@ create function virtual.gen_random_uuid() returns uuid volatile language sql
 const FIRST_UUID = 1_000_000;
 
 const TABLES = `
-  select c.relname as name,
+  select format('%I.%I', n.nspname, c.relname) as name, n.nspname || '_' || c.relname as kept,
          (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
            where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-   where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition
+   where n.nspname in ('public', 'sim') and c.relkind in ('r', 'p') and not c.relispartition
    order by 1`;
 
 export class InterleaveDatabase implements Wait {
@@ -99,25 +99,25 @@ export class InterleaveDatabase implements Wait {
 
   /** Makes the current rows those of every reset. */
   async keep(): Promise<void> {
-    const tables = await this.admin.rows<{ name: string; columns: string }>(TABLES);
-    const kept: string[] = [];
-    for (const { name } of tables) {
-      if (!(await this.admin.row(`select from public.${name} limit 1`))) continue;
-      await this.admin.run(`create table virtual.kept_${name} as table public.${name}`);
-      kept.push(name);
+    const tables = await this.admin.rows<{ name: string; kept: string; columns: string }>(TABLES);
+    const full = new Set<string>();
+    for (const { name, kept } of tables) {
+      if (!(await this.admin.row(`select from ${name} limit 1`))) continue;
+      await this.admin.run(`create table virtual.${kept} as table ${name}`);
+      full.add(name);
     }
     const restore = tables
-      .filter(({ name }) => kept.includes(name))
+      .filter(({ name }) => full.has(name))
       .map(
-        ({ name, columns }) =>
-          `insert into public.${name} (${columns}) overriding system value
-             select ${columns} from virtual.kept_${name};`,
+        ({ name, kept, columns }) =>
+          `insert into ${name} (${columns}) overriding system value
+             select ${columns} from virtual.${kept};`,
       )
       .join('\n');
     const empty = tables
-      .map(({ name }) => `if exists (select from public.${name}) then delete from public.${name}; end if;`)
+      .map(({ name }) => `if exists (select from ${name}) then delete from ${name}; end if;`)
       .join('\n');
-    const truncate = `truncate ${tables.map(({ name }) => `public.${name}`).join(', ')};`;
+    const truncate = `truncate ${tables.map(({ name }) => name).join(', ')};`;
     for (const [name, clear] of Object.entries({ reset: empty, renew: truncate })) {
       await this.admin.run(
         `create function virtual.${name}() returns void language plpgsql as 'begin
@@ -155,7 +155,7 @@ export class InterleaveDatabase implements Wait {
 async function turnOffAutovacuum(db: Sql): Promise<void> {
   const tables = await db.rows<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('public', 'partitions') and c.relkind = 'r'`,
+      where n.nspname in ('public', 'sim', 'partitions') and c.relkind = 'r'`,
   );
   for (const { name } of tables) await db.run(`alter table ${name} set (autovacuum_enabled = false)`);
 }

@@ -27,9 +27,10 @@ interface Step extends StepKind {
   readonly go: (fate: Fate) => void;
 }
 
-/** A task, as one process would run it. */
+/** A task of a process: `name@process`. Without a process, it has one of its own. */
 export class Task {
   readonly name: string;
+  readonly process: string;
   readonly number: number;
   state: 'running' | 'ended' | 'dead' = 'running';
   result: unknown;
@@ -40,6 +41,7 @@ export class Task {
 
   constructor(name: string, number: number) {
     this.name = name;
+    this.process = name.split('@')[1] ?? name;
     this.number = number;
   }
 }
@@ -130,11 +132,11 @@ export class Scheduler {
     const isAlive = (task: unknown) => (task as Task).state === 'running';
     const alive = this.tasks.some(isAlive);
     if (this.#steps.length === 0 && !alive) return false;
-    const dueMs = this.time.nextMs(isAlive);
+    const dueMs = this.time.nextMs(isAlive, this.#isCalm);
     if (this.#isCalm === false && alive && this.random.chance(EVENT_CHANCE) && (await this.#event(dueMs)))
       return true;
     const step = this.#nextStep();
-    if (step) this.#go(step, this.#isCalm ? 'run' : this.#events.fateOf(step.fates));
+    if (step) this.#go(step, this.#isCalm ? 'run' : this.#fateOf(step));
     else if (dueMs !== null) await this.moveTime(dueMs);
     else if (alive) throw new Error('the tasks wait for each other');
     return true;
@@ -146,6 +148,10 @@ export class Scheduler {
     const chosen = this.#strategy?.pick(runnable) ?? 0;
     const steps = this.#steps.filter(({ task }) => task.number === chosen);
     return steps[this.random.below(steps.length)];
+  }
+
+  #fateOf({ task, fates }: Step): Fate {
+    return this.#events.fateOf(this.#mayDie(task) ? fates : fates.filter((fate) => fate !== 'die'));
   }
 
   #go(step: Step, fate: Fate): void {
@@ -166,7 +172,8 @@ export class Scheduler {
 
   /** A process may die anywhere, but the database would notice a waiting statement of it only later. */
   #mayDie(task: Task): boolean {
-    return task.state === 'running' && task.inFlight === 0 && this.#steps.some((step) => step.task === task);
+    const own = this.tasks.filter((one) => one.process === task.process && one.state === 'running');
+    return own.includes(task) && own.every(({ inFlight }) => inFlight === 0);
   }
 
   async moveTime(ms: number): Promise<void> {
@@ -176,11 +183,13 @@ export class Scheduler {
     this.time.moveTo(ms);
   }
 
-  /** The task never goes on. Its connections break, so the database rolls back its transactions. */
+  /** No task of the process goes on. Its connections break, so the database rolls back its transactions. */
   async kill(task: Task | undefined): Promise<void> {
-    if (task?.state !== 'running') return;
-    this.trace.push(`${task.name} dies`);
-    await this.#end(task);
+    for (const one of this.tasks) {
+      if (one.process !== task?.process || one.state !== 'running') continue;
+      this.trace.push(`${one.name} dies`);
+      await this.#end(one);
+    }
   }
 
   /** Ends what a failed interleaving leaves. */

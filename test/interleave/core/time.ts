@@ -51,10 +51,14 @@ export class VirtualTime {
     for (const timer of this.#timers) if (timer.task === task) this.#timers.delete(timer);
   }
 
-  /** When the next timer of these tasks rises; null if none of them only waits for time. */
-  nextMs(isAlive: (task: object) => boolean): number | null {
+  /**
+   * When the next timer of these tasks rises; null if none of them only waits for time. A heartbeat counts as
+   * well, unless time may jump over it.
+   */
+  nextMs(isAlive: (task: object) => boolean, mayJump: boolean): number | null {
     const theirs = [...this.#timers].filter(({ task }) => isAlive(task)).sort(byTime);
-    return theirs.some(({ everyMs }) => everyMs === null) ? (theirs[0]?.dueMs ?? null) : null;
+    const sleepers = theirs.filter(({ everyMs }) => everyMs === null);
+    return sleepers.length === 0 ? null : ((mayJump ? sleepers : theirs)[0]?.dueMs ?? null);
   }
 
   /** Lets the timers rise that are due until then, in order. One that repeats rises once for a long jump. */

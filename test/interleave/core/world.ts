@@ -1,5 +1,6 @@
 /** The product's parts for the tasks of a scenario, each with the service of a process of its own. */
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ScopedActor, Service } from '../../../src/domain/context.ts';
 import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
 import { SimulatorControl } from '../../../src/drivers/compute/simulator/control.ts';
@@ -11,11 +12,12 @@ import { KeyedMutex } from '../../../src/kernel/keyed-mutex.ts';
 import { createLogger } from '../../../src/kernel/logger.ts';
 import { KeyRing } from '../../../src/kernel/secrets.ts';
 import type { Database } from '../../../src/kernel/sql.ts';
-import { DAY_MS } from '../../../src/kernel/time.ts';
+import { DAY_MS, SECOND_MS } from '../../../src/kernel/time.ts';
 import type { ChainDriver } from '../../../src/ports/chain.ts';
-import { ComputeError } from '../../../src/ports/compute.ts';
+import { type ComputeDriver, ComputeError } from '../../../src/ports/compute.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
 import { QUOTAS } from '../../../src/spec/limits.ts';
+import { LEASE_S } from '../../../src/store/leases.ts';
 import { MarkFile } from '../../../src/store/service/mark-file.ts';
 import type { Job } from '../../../src/workers/job.ts';
 import { operateJob } from '../../../src/workers/operate.ts';
@@ -23,7 +25,7 @@ import { Fixtures, S1 } from '../../support/fixtures.ts';
 import { NO_FLEET } from '../../support/no-fleet.ts';
 import { currentTask, emptyIdPool, installContext, runIn } from './context.ts';
 import { InterleaveDatabase } from './database.ts';
-import { interleaveDriver } from './driver.ts';
+import { type DriverOptions, interleaveDriver } from './driver.ts';
 import type { Chances } from './events.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { type Rewrite, Sessions } from './sessions.ts';
@@ -34,6 +36,8 @@ const START = new Date(Date.UTC(2030, 0, 31, 12));
 /** Enough hosts and addresses that only the scenarios about them run out. */
 const HOST_CAPACITIES = [8, 8];
 const ADDRESSES = 12;
+/** One after the other, at the end. */
+const LEASES_MAX = 3;
 
 /** A customer without a balance, whose server runs and is paid for one month. */
 export interface Owner {
@@ -48,6 +52,8 @@ export class InterleaveWorld {
   readonly simulator: SimulatorControl;
   readonly #database: InterleaveDatabase;
   readonly #sessions: Sessions;
+  /** It has timers of its own. */
+  readonly #log = createLogger('silent');
   readonly #keys = new KeyRing(KeyRing.generate());
   #scheduler: Scheduler | null = null;
   /** Before the first interleaving. */
@@ -130,11 +136,9 @@ export class InterleaveWorld {
     const { admin } = this.#database;
     const db = this.#database.db;
     const { clock } = this;
-    const faults = new SqlFaults(admin);
-    const compute = new SimulatedCompute({ db: admin, clock, faults, installS: INSTALL_S });
     return {
-      ...{ db, reads: db, clock, keys: this.#keys, log: createLogger('silent') },
-      compute: this.driver('compute', compute, () => new ComputeError('transient', 'no answer')),
+      ...{ db, reads: db, clock, keys: this.#keys, log: this.#log },
+      compute: this.compute(),
       fleet: NO_FLEET,
       chains: new Map<CoinCode, ChainDriver>(),
       rates: new FixedRates({ db: admin, clock }),
@@ -150,30 +154,43 @@ export class InterleaveWorld {
 
   /** Runs the jobs until nothing is due, and then at the next due time, but not after `until`. */
   async runJobs(jobs: readonly Job[], until = this.clock.now()): Promise<void> {
-    for (;;) {
+    for (let leases = 0; ; ) {
       let did = 0;
       for (const job of jobs) did += await job.run();
       if (did > 0) continue;
       const dates = await Promise.all(jobs.map((job) => job.nextDue()));
       const next = Math.min(...dates.map((date) => date?.getTime() ?? Number.POSITIVE_INFINITY));
       if (next > until.getTime()) return;
-      if (next <= this.clock.now().getTime()) throw new Error('a job leaves due work');
-      await this.#scheduler?.moveTime(next);
+      // A lost answer or a dead worker leaves a lease.
+      if (next > this.clock.now().getTime()) leases = 0;
+      else if (leases++ === LEASES_MAX) throw new Error('the jobs leave due work');
+      if (leases > 0) await this.moveTime((LEASE_S + 1) * SECOND_MS);
+      else await this.moveTime(next - this.clock.now().getTime());
     }
   }
 
   async moveTime(ms: number): Promise<void> {
-    await this.#scheduler?.moveTime(this.clock.now().getTime() + ms);
+    if (currentTask()) await pause(ms);
+    else await this.#scheduler?.moveTime(this.clock.now().getTime() + ms);
   }
 
-  driver<Driver extends object>(name: string, driver: Driver, createFault?: () => Error): Driver {
-    return interleaveDriver(name, driver, () => this.#scheduler, createFault);
+  driver<Driver extends object>(driver: Driver, options: Omit<DriverOptions, 'scheduler'>): Driver {
+    return interleaveDriver(driver, { ...options, scheduler: () => this.#scheduler });
   }
 
-  /** Lets a task note what it did in the trace. */
-  note(text: string): void {
+  /** The simulated hosts, which all processes of an interleaving call. */
+  compute(onCall?: DriverOptions['onCall']): ComputeDriver {
+    const { admin } = this.#database;
+    const faults = new SqlFaults(admin);
+    const driver = new SimulatedCompute({ db: admin, clock: this.clock, faults, installS: INSTALL_S });
+    const createFault = () => new ComputeError('transient', 'no answer');
+    return this.driver(driver, { name: 'compute', createFault, ...(onCall ? { onCall } : {}) });
+  }
+
+  /** A step of the world around the product, such as a new block. */
+  async step(label: string): Promise<void> {
     const task = currentTask() as Task | null;
-    this.#scheduler?.trace.push(task ? `${task.name}: ${text}` : text);
+    if (task) await this.#scheduler?.park(task, { label, fates: ['run'] });
   }
 
   async close(): Promise<void> {

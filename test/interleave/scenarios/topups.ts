@@ -1,0 +1,114 @@
+/** Payments on a chain: each is credited once while it is there, and never when it is not. */
+import assert from 'node:assert/strict';
+import type { Service } from '../../../src/domain/context.ts';
+import { createTopup } from '../../../src/domain/topups/create.ts';
+import { cancelTopup } from '../../../src/domain/topups/end.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../src/kernel/time.ts';
+import type { Rates } from '../../../src/ports/rates.ts';
+import { LEASE_S } from '../../../src/store/leases.ts';
+import { readBalance } from '../../../src/store/ledger/ledger.ts';
+import { expireTopupsJob } from '../../../src/workers/expire-topups.ts';
+import { watchJob } from '../../../src/workers/watch.ts';
+import { ScriptedChain } from '../../support/scripted-chain.ts';
+import type { Chances } from '../core/events.ts';
+import type { Scenario } from '../core/explore.ts';
+import type { InterleaveWorld } from '../core/world.ts';
+
+const AMOUNT_CENTS = 5_000n;
+const CHANCES: Chances = {
+  deaths: 1,
+  faults: 2,
+  jumpsMs: [SECOND_MS, (LEASE_S + 1) * SECOND_MS, 61 * MINUTE_MS],
+  jumps: 2,
+};
+const RUNS = 3;
+
+function ratesOf(world: InterleaveWorld): Rates {
+  const at = () => world.clock.now().toISOString();
+  return {
+    usdPerCoin: async () => ({ usd: '50000', quotes: [{ source: 'test', usd: '50000', at: at() }] }),
+    findUnpriced: async () => new Map(),
+    eurPerUsd: async () => '0.9',
+  } as unknown as Rates;
+}
+
+type Script = readonly (readonly [what: string, act: (chain: ScriptedChain) => void])[];
+
+/** Two processes read the chain while it follows a script, the customer cancels, and the invoice expires. */
+function settlement(name: string, script: Script, check: (cents: bigint) => void): Scenario {
+  return {
+    name,
+    chances: CHANCES,
+    prepare: async (world) => {
+      const chain = new ScriptedChain('BTC', world.clock, 1);
+      const createFault = () => new Error('no answer');
+      const service = (): Service => {
+        const driver = world.driver(chain, { name: 'chain', createFault });
+        return world.service({ chains: new Map([['BTC', driver]]), rates: ratesOf(world) });
+      };
+      const actor = await world.fixtures.addCustomer();
+      const topup = await createTopup(service(), actor, { coin: 'BTC', amountCents: AMOUNT_CENTS });
+      const watch = () => async () => {
+        const job = watchJob(service());
+        for (let runs = 0; runs < RUNS; runs++) await job.run();
+      };
+      return {
+        tasks: {
+          'watches-1': watch(),
+          'watches-2': watch(),
+          chain: async () => {
+            await world.step('a customer pays');
+            chain.pay(topup.deposit_address, topup.deposit_units);
+            for (const [what, act] of script) {
+              await world.step(what);
+              act(chain);
+            }
+          },
+          cancels: async () => void (await cancelTopup(service(), actor, topup.order_ref)),
+          expires: async () => void (await expireTopupsJob(service()).run()),
+        },
+        finish: async () => {
+          chain.mine(12);
+          const job = watchJob(service());
+          for (let idle = 0; idle < 3; ) {
+            idle = (await job.run()) === 0 && !(await job.busy()) ? idle + 1 : 0;
+            await world.moveTime((LEASE_S + 1) * SECOND_MS);
+          }
+        },
+        check: async (tasks, db) => {
+          const done = tasks.some((task) => task.name === 'chain' && task.state === 'ended');
+          if (done) check(await readBalance(db, actor.customerId));
+        },
+      };
+    },
+  };
+}
+
+/** The price of a late payment is rounded. */
+function isAmount(cents: bigint): void {
+  assert.ok(cents >= AMOUNT_CENTS - 1n && cents <= AMOUNT_CENTS + 1n, `credited ${cents}`);
+}
+
+const reorganized = settlement(
+  'payment-reorganized',
+  [
+    ['a block has it', (chain) => chain.mine()],
+    ['three blocks follow', (chain) => chain.mine(3)],
+    ['two blocks are replaced', (chain) => chain.reorg(2)],
+    ['others follow', (chain) => chain.mine(3)],
+  ],
+  isAmount,
+);
+
+const dropped = settlement(
+  'payment-dropped',
+  [
+    ['a block has it', (chain) => chain.mine()],
+    ['four blocks follow', (chain) => chain.mine(4)],
+    ['the branch without it wins', (chain) => chain.reorg(5, { drop: true })],
+    ['others follow', (chain) => chain.mine(6)],
+  ],
+  (cents) => assert.equal(cents, 0n),
+);
+
+export const TOPUPS: readonly Scenario[] = [reorganized, dropped];
