@@ -8,8 +8,9 @@ import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import { createScratchDatabase } from '../../support/database.ts';
 import type { Wait } from './settling.ts';
 
-/** More sessions than the tasks of any scenario have at once. */
-const SESSIONS = 16;
+/** Sessions that are open from the start, and more than the tasks of any scenario have at once. */
+const SESSIONS = 12;
+const SESSIONS_MAX = 48;
 /** Deleted rows slow down scans until the tables are truncated. */
 const TRUNCATE_EVERY = 300;
 
@@ -80,7 +81,7 @@ export class InterleaveDatabase implements Wait {
     }
     await turnOffAutovacuum(setUp);
     await setUp.close();
-    const db = openDatabase(connection, { poolSize: SESSIONS });
+    const db = openDatabase(connection, { poolSize: SESSIONS_MAX });
     const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => db.pool.connect()));
     for (const session of sessions) session.release();
     const admin = openDatabase(connection, { poolSize: 4 });

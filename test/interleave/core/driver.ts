@@ -4,7 +4,8 @@
  */
 import { requireLeaseHeld } from '../../../src/kernel/faults/lease-context.ts';
 import { currentTask, runUndivided } from './context.ts';
-import type { Fate, Scheduler, Task } from './scheduler.ts';
+import type { Fate } from './events.ts';
+import type { Scheduler, Task } from './scheduler.ts';
 
 export interface DriverOptions {
   readonly name: string;

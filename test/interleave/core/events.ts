@@ -1,6 +1,8 @@
 /** What may happen besides the next step: time passes, a process dies, a driver fails, an answer is lost. */
 import type { Random } from './random.ts';
-import type { Fate } from './scheduler.ts';
+
+/** How a step ends: it runs, it fails first, or it runs and its answer is lost, to the task or with it. */
+export type Fate = 'run' | 'fail' | 'lose' | 'die';
 
 /** The most events of each kind in one interleaving. */
 export interface Chances {
@@ -12,7 +14,6 @@ export interface Chances {
   readonly jumps?: number;
 }
 
-export const DEFAULT_CHANCES: Chances = {};
 /** How often a step that may have another fate has it. */
 const FAULT_CHANCE = 0.08;
 

@@ -5,13 +5,10 @@
  */
 import { Failure } from '../../../src/kernel/fail.ts';
 import { runIn } from './context.ts';
-import { type Chances, DEFAULT_CHANCES, EventBudget } from './events.ts';
+import { type Chances, EventBudget, type Fate } from './events.ts';
 import { Random, type Strategy, strategyOf } from './random.ts';
 import { type Operation, Settling, type Wait } from './settling.ts';
 import { VirtualTime } from './time.ts';
-
-/** How a step ends: it runs, it fails first, or it runs and its answer is lost, to the task or with it. */
-export type Fate = 'run' | 'fail' | 'lose' | 'die';
 
 export interface StepKind {
   readonly label: string;
@@ -74,7 +71,7 @@ export class Scheduler {
     readonly onTime: (now: Date) => Promise<void>;
   }) {
     this.random = new Random(options.seed);
-    this.#events = new EventBudget(this.random, options.chances ?? DEFAULT_CHANCES);
+    this.#events = new EventBudget(this.random, options.chances ?? {});
     this.#settling = new Settling(options.wait, this.random);
     this.#onTime = options.onTime;
   }
@@ -194,7 +191,7 @@ export class Scheduler {
 
   /** Ends what a failed interleaving leaves. */
   async abandon(): Promise<void> {
-    for (const task of this.tasks) if (task.state === 'running') await this.#end(task);
+    await Promise.all(this.tasks.map((task) => this.#end(task)));
   }
 
   async #end(task: Task): Promise<void> {
@@ -203,7 +200,7 @@ export class Scheduler {
     for (const step of this.#steps.filter((one) => one.task === task)) {
       this.#steps.splice(this.#steps.indexOf(step), 1);
     }
-    for (const session of task.sessions) {
+    for (const session of [...task.sessions]) {
       const operation = this.begin(null, 'rollback of the dead');
       await session.end();
       operation.end(() => undefined);

@@ -5,7 +5,8 @@
 import type pg from 'pg';
 import type { OpenDatabase } from '../../../src/store/db.ts';
 import { currentTask, runOutside } from './context.ts';
-import type { Fate, Scheduler, Task } from './scheduler.ts';
+import type { Fate } from './events.ts';
+import type { Scheduler, Task } from './scheduler.ts';
 
 type Callback = (error: Error | null, result?: pg.QueryResult) => void;
 
@@ -40,29 +41,35 @@ export class Sessions {
       if (!task || !current) return await runOutside(connect);
       const operation = current.begin(task, 'connects');
       const client = (await runOutside(connect)) as Session;
-      this.#hold(task, client);
+      this.#hold(current, task, client);
       await new Promise<void>((deliver) => operation.end(deliver));
       return client;
     }) as typeof pool.connect;
   }
 
   /** The task has the session until it releases it, or until the task dies. */
-  #hold(task: Task, client: Session): void {
+  #hold(scheduler: Scheduler, task: Task, client: Session): void {
     const release = client.release;
     const query = this.#wrap(client);
-    const session = {
-      end: async () => {
-        task.sessions.delete(session);
-        await runOutside(() => query('rollback'));
-        this.#inTransaction.delete(client);
-        runOutside(() => release());
-      },
+    const end = async () => {
+      task.sessions.delete(session);
+      await runOutside(() => query('rollback'));
+      this.#inTransaction.delete(client);
+      runOutside(() => release());
     };
+    const session = { end };
     task.sessions.add(session);
     client.release = (error) => {
-      task.sessions.delete(session);
-      runOutside(() => release(error));
+      if (!error) {
+        task.sessions.delete(session);
+        runOutside(() => release());
+        return;
+      }
+      // The server of a lost connection rolls back. Ours was not lost, so it can be used again.
+      const operation = scheduler.begin(task, 'rollback of a lost connection');
+      void end().then(() => operation.end(() => undefined));
     };
+    if (task.state === 'dead') void end();
   }
 
   /** Returns the session's own `query`. */
