@@ -51,7 +51,10 @@ export class Sessions {
   #hold(scheduler: Scheduler, task: Task, client: Session): void {
     const release = client.release;
     const query = this.#wrap(client);
+    let isOver = false;
     const end = async () => {
+      if (isOver) return;
+      isOver = true;
       task.sessions.delete(session);
       await runOutside(() => query('rollback'));
       this.#inTransaction.delete(client);
@@ -60,7 +63,9 @@ export class Sessions {
     const session = { end };
     task.sessions.add(session);
     client.release = (error) => {
+      if (isOver) return;
       if (!error) {
+        isOver = true;
         task.sessions.delete(session);
         runOutside(() => release());
         return;
