@@ -6,7 +6,7 @@
  *
  * `--count` is for each scenario, `--scenario` names one or a subject. Each process has half of the seeds.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -34,8 +34,6 @@ interface Figure {
   readonly steps: number;
 }
 
-process.exitCode = process.env.SKERRY_TEST_PG ? await runShare() : await runAll();
-
 function chosenScenarios(): readonly Scenario[] {
   const all = Object.values(SUBJECTS).flat();
   if (values.scenario === undefined) return all;
@@ -43,6 +41,15 @@ function chosenScenarios(): readonly Scenario[] {
   if (named.length > 0) return named;
   const names = [...Object.keys(SUBJECTS), ...all.map(({ name }) => name)].join(', ');
   throw new Error(`${values.scenario} is no scenario. Choose one of: ${names}`);
+}
+
+const children: ChildProcess[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // The database is stopped once they have ended.
+  process.on(signal, () => {
+    if (children.length === 0) process.exit(1);
+    for (const child of children) child.kill('SIGKILL');
+  });
 }
 
 /** Starts the database and the processes. Resolves to the exit code. */
@@ -61,6 +68,7 @@ async function runAll(): Promise<number> {
         if (values.trace) args.push('--trace');
         const env = { ...process.env, SKERRY_TEST_PG: JSON.stringify(server) };
         const child = fork(fileURLToPath(import.meta.url), args, { env });
+        children.push(child);
         child.on('message', (figure) => figures.push(figure as Figure));
         const [code] = (await once(child, 'exit')) as [number | null];
         return code ?? 1;
@@ -118,3 +126,5 @@ function print(text: string): void {
 function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
+
+process.exitCode = process.env.SKERRY_TEST_PG ? await runShare() : await runAll();

@@ -5,7 +5,7 @@ import { Broken, explore, runSeed } from './core/explore.ts';
 import { InterleaveWorld } from './core/world.ts';
 import { SUBJECTS } from './scenarios/index.ts';
 
-/** What a programmer might forget, and the scenario that shows it. */
+/** Mistakes of a programmer, and the scenarios that show them. */
 const MUTATIONS: readonly {
   readonly forgets: string;
   readonly scenario: string;
@@ -39,7 +39,7 @@ describe('interleavings', { timeout: 200_000 }, () => {
   after(() => world.close());
 
   for (const scenario of ALL) {
-    it(`${scenario.name}: the same seed has the same steps, whatever ran before`, async () => {
+    it(`${scenario.name}: the same seed has the same steps, after any others`, async () => {
       const first: (readonly string[])[] = [];
       for (const seed of [3, 4, 5]) first.push(await runSeed(world, scenario, seed));
       for (const seed of [5, 4, 3]) assert.deepEqual(await runSeed(world, scenario, seed), first[seed - 3]);
@@ -47,7 +47,7 @@ describe('interleavings', { timeout: 200_000 }, () => {
   }
 
   for (const { forgets, scenario: name, from, rewrite } of MUTATIONS) {
-    it(`a service that forgets ${forgets} fails within ${SEEDS_MAX} seeds, and again with that seed`, async () => {
+    it(`a service that forgets ${forgets} fails within ${SEEDS_MAX} seeds, and again`, async () => {
       const scenario = ALL.find((one) => one.name === name) ?? assert.fail(`${name} is no scenario`);
       let rewritten = 0;
       world.rewrite = (text) => {

@@ -7,7 +7,7 @@ import { InterleaveWorld } from './core/world.ts';
 import { SUBJECTS } from './scenarios/index.ts';
 
 /** Seeds of each scenario. */
-const COUNT = byLevel({ sample: 15, full: 100, soak: 4_000 });
+const COUNT = byLevel({ sample: 6, full: 100, soak: 4_000 });
 
 describe('interleavings', () => {
   let world: InterleaveWorld;

@@ -1,6 +1,6 @@
 /**
- * Makes time and chance of the running interleaving virtual. Code of a task, and whatever it awaits, gets the
- * virtual ones. Everything else, such as the driver of the database, keeps the real ones.
+ * Makes time and chance of the running interleaving virtual, for the code of a task and all that it awaits.
+ * Everything else, such as the driver of the database, keeps the real ones.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import crypto from 'node:crypto';
@@ -10,7 +10,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import type { Random } from './random.ts';
 import type { Timer, VirtualTime } from './time.ts';
 
-/** What code of an interleaving runs in. Without a task: its preparation and its checks. */
+/** The surroundings of an interleaving's code. Without a task: of its preparation and its checks. */
 export interface Context {
   readonly random: Random;
   readonly time: VirtualTime;
@@ -56,7 +56,7 @@ export function installContext(): void {
   syncBuiltinESMExports();
 }
 
-/** One timer of this interval checks the limits of all statements of all tasks (kernel/faults/time-limits.ts). */
+/** A timer of this interval checks the limits of all statements (kernel/faults/time-limits.ts). */
 const LIMITS_CHECK_MS = 100;
 
 function installTimers(): void {

@@ -45,8 +45,10 @@ const FIRST_UUID = 1_000_000;
 
 const TABLES = `
   select format('%I.%I', n.nspname, c.relname) as name, n.nspname || '_' || c.relname as kept,
-         (select string_agg(quote_ident(a.attname), ', ' order by a.attnum) from pg_attribute a
-           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+         (select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+            from pg_attribute a
+           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+             and a.attgenerated = '') as columns
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
    where n.nspname in ('public', 'sim') and c.relkind in ('r', 'p') and not c.relispartition
    order by 1`;

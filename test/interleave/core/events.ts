@@ -1,4 +1,4 @@
-/** What may happen besides the next step: time passes, a process dies, a driver fails, an answer is lost. */
+/** Events besides the next step: time passes, a process dies, a driver fails, an answer is lost. */
 import type { Random } from './random.ts';
 
 /** How a step ends: it runs, it fails first, or it runs and its answer is lost, to the task or with it. */

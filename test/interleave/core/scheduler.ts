@@ -1,6 +1,6 @@
 /**
- * Runs tasks one step at a time. A step is a statement, the effect of a driver, its answer, or a timer. Before
- * each one the task waits here. When nothing moves any more, because every task waits here, waits in the
+ * Runs tasks one step at a time. A step is a statement, the effect of a driver, its answer, or a timer.
+ * Before each one the task waits here. When nothing moves, because every task waits here, waits in the
  * database for a lock, or has ended, the seed chooses the next step. So the order depends on nothing else.
  */
 import { Failure } from '../../../src/kernel/fail.ts';
@@ -12,7 +12,7 @@ import { VirtualTime } from './time.ts';
 
 export interface StepKind {
   readonly label: string;
-  /** What may happen instead of `run`. */
+  /** Its possible ends. */
   readonly fates: readonly Fate[];
   /** Rises when the time has come, if it is a sleep. */
   readonly dueMs?: number;

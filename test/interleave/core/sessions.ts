@@ -2,6 +2,7 @@
  * Makes every statement of a pool a step, `begin` and `commit` included, below the store: what it does about
  * deadlocks and lost answers runs as it is.
  */
+import type { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import type { OpenDatabase } from '../../../src/store/db.ts';
 import { currentTask, runOutside } from './context.ts';
@@ -18,6 +19,7 @@ interface Query {
 
 interface Session extends pg.PoolClient {
   readonly processID: number;
+  readonly connection: EventEmitter;
 }
 
 /** Changes a statement before it is sent, for tests that break one. */
@@ -107,11 +109,14 @@ export class Sessions {
     if (text === 'commit' || text === 'rollback') this.#inTransaction.delete(client);
     const operation = scheduler.begin(task, label, client.processID);
     query.callback = (error, result) => {
-      operation.end(() => {
+      const deliver = () => {
         if (fate === 'die') void scheduler.kill(task);
         else if (fate === 'lose' && error === null) callback(lostConnection());
         else callback(operation.isVictim ? asDeadlock(error) : error, result);
-      });
+      };
+      // The database reports an error before it releases the locks of the transaction.
+      if (error === null || !('severity' in error)) operation.end(deliver);
+      else client.connection.once('readyForQuery', () => operation.end(deliver));
     };
     runOutside(() => original(query));
   }

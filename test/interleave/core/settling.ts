@@ -14,7 +14,7 @@ export interface Operation {
   isBlocked: boolean;
   /** It was aborted to end a deadlock. */
   isVictim: boolean;
-  /** Takes what the task is to be told, which it is when nothing moves. */
+  /** Takes the continuation of the task, which runs when nothing moves. */
   end: (deliver: () => void) => void;
 }
 
@@ -35,7 +35,7 @@ export class Settling {
   readonly #wait: Wait;
   readonly #random: Random;
   readonly #operations = new Set<Operation>();
-  /** Two statements may end at once, such as a commit and one that waited for it. */
+  /** Two statements may end at once, such as a commit and a statement that waited for it. */
   readonly #answers: { readonly nth: number; readonly deliver: () => void }[] = [];
   #begun = 0;
   #ended = 0;

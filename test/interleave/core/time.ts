@@ -1,6 +1,6 @@
 /** Virtual time: it stands still until the scheduler moves it, and timers of tasks belong to it. */
 
-/** One that the clock of a server may well show: the last day of a month. */
+/** The last day of a month, after which cycles end earlier in the month. */
 const START_MS = Date.UTC(2030, 0, 31, 12);
 
 export interface Timer {
@@ -14,7 +14,7 @@ export interface Timer {
 
 export class VirtualTime {
   #ms = START_MS;
-  /** What `performance.now` adds: limits that were set before it must not be over. */
+  /** Added to `performance.now`: limits that were set before must not be over. */
   readonly #originMs = performance.now();
   readonly #timers = new Set<Timer>();
   #count = 0;
@@ -61,7 +61,7 @@ export class VirtualTime {
     return sleepers.length === 0 ? null : ((mayJump ? sleepers : theirs)[0]?.dueMs ?? null);
   }
 
-  /** Lets the timers rise that are due until then, in order. One that repeats rises once for a long jump. */
+  /** Lets the timers rise that are due until then, in order. A repeated timer rises once for a long jump. */
   moveTo(ms: number): void {
     this.#ms = Math.max(this.#ms, ms);
     const due = [...this.#timers].filter(({ dueMs }) => dueMs <= this.#ms).sort(byTime);

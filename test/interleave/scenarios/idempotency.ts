@@ -1,4 +1,4 @@
-/** Idempotency keys: one change and one response for each key, in whatever processes and however they end. */
+/** Idempotency keys: one change and one response for each key, in any process, however it ends. */
 import assert from 'node:assert/strict';
 import type { CustomerActor } from '../../../src/domain/context.ts';
 import type { runIdempotent } from '../../../src/domain/idempotency.ts';

@@ -1,4 +1,4 @@
-/** Webhooks: each event is one delivery, whose attempts are counted, whoever sends it and whatever changes. */
+/** Webhooks: each event is one delivery, whose attempts are counted, while its webhook changes. */
 import assert from 'node:assert/strict';
 import type { ScopedActor, Service } from '../../../src/domain/context.ts';
 import { recordEvent } from '../../../src/domain/record.ts';
