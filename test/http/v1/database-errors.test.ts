@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { OUTCOME_UNKNOWN_MESSAGE } from '../../../src/spec/error-messages.ts';
-import { Random } from '../../process/unshaken-world.ts';
+import { Random } from '../../support/random.ts';
 import { byLevel } from '../../support/runs.ts';
 import { createApiToken, V1Client, type V1Response } from '../../support/v1-client.ts';
 import { type HttpWorld, startHttpWorld } from '../http-world.ts';
