@@ -19,7 +19,6 @@ interface Query {
 
 interface Session extends pg.PoolClient {
   readonly processID: number;
-  readonly connection: EventEmitter;
 }
 
 /** Changes a statement before it is sent, for tests that break one. */
@@ -116,7 +115,7 @@ export class Sessions {
       };
       // The database reports an error before it releases the locks of the transaction.
       if (error === null || !('severity' in error)) operation.end(deliver);
-      else client.connection.once('readyForQuery', () => operation.end(deliver));
+      else connectionOf(client).once('readyForQuery', () => operation.end(deliver));
     };
     runOutside(() => original(query));
   }
@@ -126,6 +125,11 @@ export class Sessions {
     const commits = text === 'commit' || (!this.#inTransaction.has(client) && WRITES.test(text));
     return commits ? ['run', 'fail', 'lose', 'die'] : ['run'];
   }
+}
+
+/** The driver has other types for it. */
+function connectionOf(client: pg.PoolClient): EventEmitter {
+  return (client as unknown as { readonly connection: EventEmitter }).connection;
 }
 
 interface Statement {
