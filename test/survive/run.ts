@@ -1,4 +1,5 @@
 /** Runs a history against the service, and returns what it held and what it did not. */
+import { withTimeout } from '../cli/support/with-timeout.ts';
 import { type CalmFigures, calm } from './checks/calm.ts';
 import { Deliveries, type DeliveryFigures } from './checks/deliveries.ts';
 import type { Problem } from './checks/problem.ts';
@@ -11,6 +12,9 @@ import { Acting } from './operations/acting.ts';
 import type { AskFigures } from './operations/ask.ts';
 import { OPERATIONS } from './operations/operations.ts';
 import { World } from './world/world.ts';
+
+/** A step that takes longer fails, instead of the whole run hanging. */
+const STEP_WITHIN_MS = 300_000;
 
 export interface RunResult {
   readonly seed: number;
@@ -78,7 +82,7 @@ export async function runHistory(steps: Iterable<Step>, options: RunOptions): Pr
       if (performance.now() - startedMs > options.forMs || options.signal?.aborted) break;
       taken.push(step);
       if (step.kind === 'operation') await act(step);
-      else if (step.kind === 'fault') await breaking.begin(step);
+      else if (step.kind === 'fault') await withTimeout(breaking.begin(step), step.name, STEP_WITHIN_MS);
       else await rest(false);
       if (problems.length > 0) break;
     }
@@ -92,7 +96,7 @@ export async function runHistory(steps: Iterable<Step>, options: RunOptions): Pr
       ...{ asked: world.asker.figures, calmed: figures, delivered: deliveries.figures },
     };
   } finally {
-    await breaking.endAll();
+    await withTimeout(breaking.endAll(), 'the repair', STEP_WITHIN_MS).catch(() => undefined);
     await Promise.allSettled(lanes.values());
     await world.close();
   }
@@ -100,7 +104,8 @@ export async function runHistory(steps: Iterable<Step>, options: RunOptions): Pr
 
 async function takeStep(acting: Acting, problems: Problem[]): Promise<void> {
   try {
-    await OPERATIONS[acting.step.name](acting);
+    const { name, number } = acting.step;
+    await withTimeout(OPERATIONS[name](acting), `${name}, step ${number}`, STEP_WITHIN_MS);
   } catch (error) {
     const text = `${acting.step.name}: ${error instanceof Error ? error.stack : error}`;
     problems.push({ kind: 'unexpected', text });

@@ -1,5 +1,6 @@
 /** Repairs everything, waits until no work is left, and compares the service with the model. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { withTimeout } from '../../cli/support/with-timeout.ts';
 import { postSandbox } from '../../support/answers.ts';
 import { runSkerryd } from '../../support/skerryd-process.ts';
 import type { Breaking } from '../faults/breaking.ts';
@@ -13,6 +14,7 @@ import { compareResources } from './resources.ts';
 import { viewCustomer } from './view.ts';
 
 const READY_WITHIN_MS = 120_000;
+const REPAIRED_WITHIN_MS = 300_000;
 const POLL_MS = 50;
 const COINS = ['LTC', 'XMR', 'USDT'];
 /** More than any coin requires, and than the chains still reorganize. */
@@ -40,7 +42,7 @@ interface Parts {
 export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
   const { world, breaking, figures } = parts;
   figures.calms += 1;
-  await breaking.endAll();
+  await withTimeout(breaking.endAll(), 'the repair of every fault', REPAIRED_WITHIN_MS);
   const isReady = await recover(world, figures);
   if (!isReady) return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
   const settled = await settle(world, figures, isLast ? LAST_REST_S : REST_S);
