@@ -14,7 +14,7 @@ const DOC = readFileSync(new URL('../../docs/panel-walks.md', import.meta.url), 
 const CLICK_S = 1.35 + 1.1 + 0.2;
 const FIELD_S = CLICK_S + 10 * 0.28;
 /** The bound in the document: for all pages of a walk together. */
-const WAIT_MAX_MS = 10_000;
+const WAIT_MAX_MS = 60_000;
 
 interface Counts {
   readonly clicks: number;

@@ -14,7 +14,7 @@ import { findProgram, skipUnlessInstalled } from './installed-programs.ts';
 
 const NOT_INSTALLED = 'Chromium is not installed: apt-get install chromium';
 const PATH = findProgram(['chromium', 'chromium-browser']);
-const ACTION_TIMEOUT_MS = 15_000;
+const ACTION_TIMEOUT_MS = 45_000;
 /** Nothing listens on port 9, so requests to other hosts fail immediately. */
 const DEAD_PROXY_URL = 'http://127.0.0.1:9';
 const FLAGS = [
