@@ -13,7 +13,7 @@ const DOC = readFileSync(new URL('../../docs/panel-walks.md', import.meta.url), 
 /** The keystroke-level model: decide, point, and press; and type ten characters. */
 const CLICK_S = 1.35 + 1.1 + 0.2;
 const FIELD_S = CLICK_S + 10 * 0.28;
-/** The bound in the document: for all pages of a walk together. */
+/** For all pages of a walk together, on a machine that runs other tests. */
 const WAIT_MAX_MS = 60_000;
 
 interface Counts {
