@@ -44,6 +44,11 @@ export const EXAMPLE_SETUPS: Readonly<Record<string, ExampleSetup>> = {
       await world.settle();
     },
   },
+  'webhook end-rotation': {
+    before: async ({ create, unnamed }) => {
+      await create(`/webhooks/${unnamed.whk}/rotate-secret`);
+    },
+  },
   apply: {
     before: ({ folder }) => writeFileSync(join(folder, 'skerry.yaml'), 'project: shop\nservers: []\n'),
   },
