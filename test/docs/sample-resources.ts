@@ -38,6 +38,8 @@ export class SampleResources {
       expectSuccess(await this.#api.post(`/servers/${ids.srv_}/stop`));
       await this.#waitForStatus(ids.srv_ ?? '', 'stopped');
     }
+    if (operation === 'webhooks.end_rotation')
+      expectSuccess(await this.#api.post(`/webhooks/${ids.whk_}/rotate-secret`));
     if (operation === 'volumes.detach') {
       expectSuccess(
         await this.#api.post(`/volumes/${ids.vol_}/attach`, { server: await this.#runningServer() }),
