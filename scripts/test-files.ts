@@ -27,13 +27,13 @@ const FILES_PER_PROCESS = 12;
  * `test:soak` takes all. A folder is in one row at most.
  */
 const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
-  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 3 },
-  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 2 },
-  { files: /^test\/process\//, oneIn: 3 },
-  { files: /^test\/real\//, oneIn: 2 },
-  { files: /^test\/integrations\//, oneIn: 2 },
-  { files: /^test\/release\//, oneIn: 2 },
-  { files: /^test\/panel\//, oneIn: 2 },
+  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 4 },
+  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 3 },
+  { files: /^test\/process\//, oneIn: 5 },
+  { files: /^test\/real\//, oneIn: 4 },
+  { files: /^test\/integrations\//, oneIn: 3 },
+  { files: /^test\/(?:interleave|mutations|survive|release)\//, oneIn: 4 },
+  { files: /^test\/panel\//, oneIn: 3 },
   {
     files: /^test\/(?:cli\/(?:apply\/|examples)|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
     oneIn: 2,
