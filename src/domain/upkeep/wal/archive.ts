@@ -20,7 +20,7 @@ import { BASE_EVERY_MS, SPOOL_MAX, type WalPlan } from './plan.ts';
 type Deps = Pick<Service, 'db' | 'log'>;
 
 const LEASE = { name: 'archive the log', everyS: 0 } as const;
-/** Segments hold their end for nothing: most of the 16 MiB is zeros. */
+/** The size of a segment before compression. */
 const SEGMENT_BYTES = 16 * 1024 ** 2;
 
 export async function archiveLog(service: Deps, plan: WalPlan, signal: AbortSignal): Promise<void> {
