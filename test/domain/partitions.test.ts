@@ -6,11 +6,13 @@ import { RETENTION } from '../../src/domain/upkeep/retention.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import {
+  addPartition,
   PARTITIONED,
   PARTITIONED_NAMES,
   type PartitionedName,
   readPartitions,
 } from '../../src/store/service/partitions.ts';
+import { waitUntil } from '../http/v1/upload-world.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { openRetentionRows, type RetentionRows } from './retention-rows.ts';
 
@@ -51,6 +53,18 @@ describe('partitions', () => {
     return Object.fromEntries(rows.map(({ name: partition, n }) => [partition, n]));
   }
 
+  /** Resolves once another session waits for a lock. */
+  async function startsWaiting(done: Promise<unknown>): Promise<{ done: Promise<unknown> }> {
+    done.catch(() => undefined);
+    await waitUntil(async () => {
+      const waiting = await world.db.row(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting !== undefined;
+    });
+    return { done };
+  }
+
   for (const name of PARTITIONED_NAMES) {
     const { widthMs } = PARTITIONED[name];
     const { keepMs } = RETENTION[name];
@@ -71,6 +85,17 @@ describe('partitions', () => {
       await tend();
       assert.deepEqual(await rowsBy(name), { [next.name]: 1 });
       assert.ok((await partitionsOf(name)).length <= keepMs / widthMs + 3);
+    });
+
+    it(`${name}: a row that is inserted while its partition is added goes to that partition`, async () => {
+      await tend();
+      const fromMs = (await partitionsOf(name)).at(-1)?.untilMs ?? assert.fail();
+      const { added, inserted } = await world.db.transaction(async (tx) => ({
+        added: await addPartition(tx, PARTITIONED[name], fromMs),
+        inserted: await startsWaiting(laid.rules[name].insert(new Date(fromMs))),
+      }));
+      await inserted.done;
+      assert.deepEqual(await rowsBy(name), { [added]: 1 });
     });
 
     it(`${name}: no row is refused by a clock that jumps a year, there and back`, async () => {

@@ -140,8 +140,13 @@ export async function beginChange(tx: Sql): Promise<boolean> {
   return row?.locked ?? false;
 }
 
+/**
+ * Locks the table first: PostgreSQL refuses a row that an insert has assigned to the default partition when
+ * the partition of the row's time is attached meanwhile.
+ */
 export async function addPartition(tx: Sql, partitioning: Partitioning, fromMs: number): Promise<string> {
   const { purge, step, widthMs } = partitioning;
+  await tx.run(`lock table only ${purge.table} in access exclusive mode`);
   const begin = new Date(fromMs).toISOString().replace(/\D/g, '').slice(0, 10);
   const name = [purge.table, ...(step === undefined ? [] : [step]), begin].join('_');
   const bound = (ms: number) => `${step === undefined ? '' : `${step}, `}'${keyAt(purge.type, ms)}'`;
