@@ -18,6 +18,7 @@ let server: string;
 
 before(async () => {
   world = await startWorld(NO_RATES);
+  await advanceToNoon();
   const customer = await world.customer();
   await world.addBalance(customer, 1_000_000n);
   api = V1Client.forApp(world.http, await createApiToken(customer));
@@ -35,6 +36,12 @@ afterEach(async () => {
   await api.delete(`/servers/${server}`);
   await world.settle();
 });
+
+/** At any other time, the hour of a backup could be the present one. */
+async function advanceToNoon(): Promise<void> {
+  const now = world.opened.clock.now().getTime() / 1_000;
+  await world.advance(DAY_S - (Math.floor(now) % DAY_S) + DAY_S / 2);
+}
 
 const path = () => `/servers/${server}/backup-policy`;
 async function setPolicy(body: object): Promise<JsonBody> {
