@@ -13,16 +13,19 @@ export function addressMarksJob(service: Service): Job {
   return housekeepingJob('address marks', () => compare().then(() => 0));
 }
 
-/** Holds the jobs during a recovery. Reads the state at most once a second. */
+/**
+ * Holds the jobs during a recovery. Without one, reads the state at most once a second. The end of a recovery
+ * is seen at once, so that nobody who waits for the jobs takes held ones for done.
+ */
 export function holdInRecovery(service: Service, jobs: readonly Job[]): Job[] {
   let held = Promise.resolve(false);
   let nextReadAt = Number.NEGATIVE_INFINITY;
-  const isHeld = () => {
-    if (performance.now() >= nextReadAt) {
+  const isHeld = async () => {
+    if (performance.now() >= nextReadAt || (await held)) {
       nextReadAt = performance.now() + SECOND_MS;
       held = isRecovering(service);
     }
-    return held;
+    return await held;
   };
   return jobs.map((job) => ({
     ...job,
