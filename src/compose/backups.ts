@@ -69,7 +69,11 @@ function walPlan(
   const { database, ...rest } = parts;
   const openSpool = () => openWalSpool({ dataDir });
   const open = (cluster: string) => openWalArchive(resolve(to), { database, cluster });
-  return { wal: { ...rest, dataDir, days, openSpool, open } };
+  const listArchives = async () =>
+    (await listWalArchives(resolve(to)))
+      .filter((name) => name.database === database)
+      .map(({ cluster }) => open(cluster));
+  return { wal: { ...rest, dataDir, days, openSpool, open, listArchives } };
 }
 
 /** Returns the archives of a folder for point-in-time recovery. Throws unless the database is embedded. */

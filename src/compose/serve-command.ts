@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { abandonUploads } from '../domain/images/remove.ts';
+import { openLastRound } from '../domain/upkeep/wal/archive.ts';
 import type { PeerListener } from '../drivers/compute/host/peer-listener.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
@@ -47,6 +48,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   requireLiveSafety(config);
   const database = await acquireDatabase(config, 'own', options.warn);
   let peers: PeerListener | null = null;
+  let storeLastSegments: (() => Promise<void>) | null = null;
   try {
     const opened = await openService(config, database.connection, {
       mayMigrate: true,
@@ -64,6 +66,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
       await Promise.race([checkCoins(coins, options.warn), stopRequested]);
       await prepareSandbox(opened);
       await warnAboutUnknownHosts(opened.service, options.warn);
+      const wal = opened.service.backups?.wal;
+      if (wal !== undefined) storeLastSegments = await openLastRound(opened.service, wal);
       // The lock on the folder makes this process the only one: release the leases of a killed process now.
       if (config.DATABASE_URL === null) {
         await releaseAllLeases(opened.db);
@@ -92,6 +96,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<void
   } finally {
     await peers?.close();
     await database.stop();
+    await storeLastSegments?.().catch((error: Error) => options.warn(`skerryd: ${error.message}`));
   }
 }
 

@@ -13,7 +13,7 @@ export interface ArchiveStore {
   read(id: string): AsyncIterable<Uint8Array>;
   /** Lists the ids of the archives of this database, unfinished ones excluded. */
   list(): Promise<string[]>;
-  /** Deletes the archive and what an unfinished one left. Succeeds if there is none. */
+  /** Deletes the archive. Succeeds if there is none. */
   remove(id: string): Promise<void>;
 }
 
@@ -33,6 +33,8 @@ export interface StoredArchive {
 
 /** The archives of one cluster of PostgreSQL for point-in-time recovery. */
 export interface WalArchive {
+  /** The system identifier of the cluster. */
+  readonly cluster: string;
   readonly bases: ArchiveStore;
   readonly segments: ArchiveStore;
 }

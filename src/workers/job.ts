@@ -19,6 +19,8 @@ export interface Job {
   readonly blocksClock?: true;
   /** Whether work is in progress that finishes on its own within seconds, such as an install. */
   busy(): Promise<boolean>;
+  /** It also runs while a restored database waits for `skerryd recover`. */
+  readonly inRecovery?: true;
   /** It may have work after other jobs have worked: it runs then, too. */
   readonly follows?: true;
   /** Signals that more work may be due, even while a run waits for something else. */

@@ -27,10 +27,11 @@ export function holdInRecovery(service: Service, jobs: readonly Job[]): Job[] {
     }
     return await held;
   };
-  return jobs.map((job) => ({
+  const hold = (job: Job): Job => ({
     ...job,
     run: async () => ((await isHeld()) ? 0 : await job.run()),
     nextDue: async () => ((await isHeld()) ? null : await job.nextDue()),
     busy: async () => !(await isHeld()) && (await job.busy()),
-  }));
+  });
+  return jobs.map((job) => (job.inRecovery ? job : hold(job)));
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { segmentId } from '../../src/domain/upkeep/wal/names.ts';
 import { type OpenDatabase, openDatabase } from '../../src/store/db.ts';
 import { findEmbedded } from '../../src/store/embedded/index.ts';
 import { type BackupFolder, createBackupFolder, readArchive } from '../support/backups.ts';
@@ -48,12 +49,6 @@ const stored = async (kind: 'base' | 'wal') =>
     .filter((name) => name.includes(`-${kind}-`) && name.endsWith('.age'))
     .sort();
 
-/** A base and its first segment begin with the same digits. */
-async function isComplete(base: string): Promise<boolean> {
-  const digits = base.slice(-'00000000.tar.gz.age'.length - 28, -'00000000.tar.gz.age'.length);
-  return (await stored('wal')).some((name) => name.includes(digits));
-}
-
 async function openDirect(): Promise<OpenDatabase> {
   const found = await findEmbedded({ dataDir: env.SKERRY_DATA_DIR ?? '' });
   assert.ok(found);
@@ -64,16 +59,14 @@ async function signUp(url: string, email: string): Promise<void> {
   await SessionClient.forUrl(url).signUp({ email });
 }
 
-/** Finishes the current segment of the log, and waits until the spool is stored. */
-async function storeLog(db: OpenDatabase): Promise<void> {
-  const segment = (await db.row<{ name: string }>('select pg_walfile_name(pg_switch_wal()) as name'))?.name;
-  const hex = String(segment).toLowerCase();
-  const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
-    '-',
-  );
+/** Finishes the current segment of the log, waits until the spool is stored, and returns its name. */
+async function storeLog(db: OpenDatabase): Promise<string> {
+  const row = await db.row<{ name: string }>('select pg_walfile_name(pg_switch_wal()) as name');
+  const { name } = row ?? assert.fail();
   await until('the archiving of the log', async () =>
-    (await stored('wal')).some((name) => name.includes(id)),
+    (await stored('wal')).some((each) => each.includes(segmentId(name))),
   );
+  return name;
 }
 
 async function restoreTo(time: string) {
@@ -104,7 +97,7 @@ test('a lost database is restored to any second, and then waits for recover', FU
     'the end of the database',
     async () => (await findEmbedded({ dataDir: env.SKERRY_DATA_DIR ?? '' })) === null,
   );
-  await rm(join(env.SKERRY_DATA_DIR ?? '', 'pg'), { recursive: true });
+  await moveDatabaseAway();
 
   const early = await restoreTo('2020-01-01T00:00:00Z');
   assert.match(early.stderr, /there is no whole base from before this time/);
@@ -126,15 +119,58 @@ test('a lost database is restored to any second, and then waits for recover', FU
   const verified = await runSkerryd(['verify'], env);
   assert.equal(verified.code, 0, verified.stdout);
 
-  // The restored database goes on with a base of its own, and the whole archive is still readable.
+  // The restored database goes on with a base of its own.
   const again = await startSkerryd(env);
   await until('a second base', async () => (await stored('base')).length === 2);
-  await until('its segments', async () => await isComplete(String((await stored('base'))[1])));
+  await signUp(again.url, 'second-life@example.test');
   assert.equal((await again.stop()).code, 0);
-  await rm(join(env.SKERRY_DATA_DIR ?? '', 'pg'), { recursive: true });
+  const first = await readAll();
+
+  // A stop leaves nothing behind.
+  await moveDatabaseAway();
   const latest = await restoreTo('latest');
   assert.equal(latest.code, 0, latest.stderr);
-  assert.match(await customers(), /before@example\.test/);
+  assert.match(await customers(), /second-life@example\.test/);
+
+  // Another life of the first base does not take the names of the second one.
+  await moveDatabaseAway();
+  const back = await restoreTo(between.toISOString());
+  assert.equal(back.code, 0, back.stderr);
+  const third = await startSkerryd(env);
+  await until('a third base', async () => (await stored('base')).length === 3);
+  assert.equal((await third.stop()).code, 0);
+  const kept = await readAll();
+  for (const [name, content] of first) assert.ok(kept.get(name)?.equals(content), name);
+});
+
+async function moveDatabaseAway(): Promise<void> {
+  await rm(join(env.SKERRY_DATA_DIR ?? '', 'pg'), { recursive: true });
+}
+
+/** Every archive, by name. */
+async function readAll(): Promise<Map<string, Buffer>> {
+  const names = [...(await stored('base')), ...(await stored('wal'))];
+  const read = async (name: string) =>
+    [name, await readFile(join(env.SKERRY_BACKUP_TO ?? '', name))] as const;
+  return new Map(await Promise.all(names.map(read)));
+}
+
+test('a missing segment ends the log, and is named', FULL_ONLY, async () => {
+  const serving = await startSkerryd(env);
+  const db = await openDirect();
+  const missing = await storeLog(db);
+  await storeLog(db);
+  await db.close();
+  assert.equal((await serving.stop()).code, 0);
+  const [name = assert.fail()] = (await stored('wal')).filter((each) => each.includes(segmentId(missing)));
+  await rm(join(env.SKERRY_BACKUP_TO ?? '', name));
+  await moveDatabaseAway();
+  const restored = await restoreTo('latest');
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match(restored.stdout, new RegExp(`segment ${missing} is missing`));
+  await moveDatabaseAway();
+  const late = await restoreTo(new Date().toISOString());
+  assert.match(late.stderr, new RegExp(`segment ${missing} is missing, so the archive ends before`));
 });
 
 test('nothing of the log can be read without the identity', FULL_ONLY, async () => {

@@ -2,11 +2,13 @@
 import { formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
 import { findRestoration } from '../../store/service/restoration.ts';
+import { readClusterId } from '../../store/service/service.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
-import { WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
+import { parseBaseId } from '../upkeep/wal/names.ts';
+import { BASE_MAX_MS, WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
 
 interface Finding {
   readonly level: 'ok' | 'note' | 'fail';
@@ -60,20 +62,50 @@ export async function backupFindings(service: Deps): Promise<Finding[]> {
   return findings;
 }
 
-/** About the archive of the write-ahead log, by its spool: a process on another machine does not see it. */
-export async function walFindings({ backups }: Pick<Service, 'backups'>): Promise<Finding[]> {
-  const subject = 'point-in-time';
-  const spool = await backups?.wal?.openSpool();
-  if (!spool) return [];
-  const ageMs = (await spool.ageMs()) ?? 0;
-  if (ageMs > WAITS_MAX_MS) {
-    const minutes = Math.floor(ageMs / MINUTE_MS);
-    const message = `the write-ahead log has waited for its archive for ${minutes} minutes`;
-    return [{ level: 'fail', subject, message }];
+export interface WalState {
+  /** How long the oldest segment has waited; null: PostgreSQL does not archive, although it should. */
+  readonly waitingMs: number | null;
+  /** Since the newest base began; null: there is none. */
+  readonly baseMs: number | null;
+  readonly isWhole: boolean;
+}
+
+/** Returns null if the write-ahead log is not archived. */
+export async function readWalState({
+  db,
+  backups,
+}: Pick<Service, 'db' | 'backups'>): Promise<WalState | null> {
+  const plan = backups?.wal;
+  if (plan === undefined) return null;
+  const spool = await plan.openSpool();
+  const bases = await plan.open(await readClusterId(db)).bases.list();
+  const newest = Math.max(...bases.map((id) => parseBaseId(id).startedAt.getTime()));
+  return {
+    waitingMs: spool === null ? null : ((await spool.ageMs()) ?? 0),
+    baseMs: bases.length === 0 ? null : Math.max(0, Date.now() - newest),
+    isWhole: (await spool?.isWhole()) ?? false,
+  };
+}
+
+export async function walFindings(service: Pick<Service, 'db' | 'backups'>): Promise<Finding[]> {
+  const state = await readWalState(service);
+  return state === null ? [] : [{ subject: 'point-in-time', ...describeWal(state) }];
+}
+
+function describeWal({ waitingMs, baseMs, isWhole }: WalState): Omit<Finding, 'subject'> {
+  if (waitingMs === null)
+    return { level: 'fail', message: 'PostgreSQL does not archive its log: restart the service' };
+  if (waitingMs > WAITS_MAX_MS) {
+    const minutes = Math.floor(waitingMs / MINUTE_MS);
+    return {
+      level: 'fail',
+      message: `the write-ahead log has waited for its archive for ${minutes} minutes`,
+    };
   }
-  const isWhole = await spool.isWhole();
-  const message = isWhole ? 'the write-ahead log is archived' : 'waits for a base';
-  return [{ level: isWhole ? 'ok' : 'note', subject, message }];
+  if (baseMs !== null && baseMs > BASE_MAX_MS)
+    return { level: 'fail', message: `the newest base is ${Math.floor(baseMs / HOUR_MS)} hours old` };
+  if (!isWhole) return { level: 'note', message: 'waits for a base' };
+  return { level: 'ok', message: 'the write-ahead log is archived' };
 }
 
 function formatTime(at: Date): string {

@@ -24,7 +24,7 @@ import { cursorHeight } from '../../store/topups/coins.ts';
 import type { Service } from '../context.ts';
 import { readSwitches } from '../rules/switches.ts';
 import { readCopyCounts } from '../snapshots/copies/read.ts';
-import { readBackupState } from './backups.ts';
+import { readBackupState, readWalState } from './backups.ts';
 
 /** The values of one metric; null is left out. */
 export type Gauges = Readonly<Record<DatabaseMetric, readonly Gauge[]>>;
@@ -63,13 +63,19 @@ async function readBackups(service: Deps) {
     skerry_backup_age_seconds: ageMs === null ? [] : [gauge(ageMs / 1_000)],
     skerry_backup_failed: isScheduled ? [gauge(failure === null ? 0 : 1)] : [],
     skerry_backup_size_bytes: bytes === null ? [] : [gauge(bytes)],
-    skerry_wal_waiting_seconds: await readWalWaiting(service),
+    ...(await readWal(service)),
   };
 }
 
-async function readWalWaiting({ backups }: Deps): Promise<Gauge[]> {
-  const spool = await backups?.wal?.openSpool();
-  return spool ? [gauge(((await spool.ageMs()) ?? 0) / 1_000)] : [];
+async function readWal(service: Deps) {
+  const state = await readWalState(service);
+  if (state === null) return { skerry_wal_waiting_seconds: [], skerry_wal_base_age_seconds: [] };
+  const { waitingMs, baseMs } = state;
+  return {
+    // It waits forever if PostgreSQL does not archive it.
+    skerry_wal_waiting_seconds: [gauge(waitingMs === null ? Number.POSITIVE_INFINITY : waitingMs / 1_000)],
+    skerry_wal_base_age_seconds: baseMs === null ? [] : [gauge(baseMs / 1_000)],
+  };
 }
 
 function readReplica({ replica }: Deps) {

@@ -1,5 +1,5 @@
 /** Archives as files in a folder: `skerry-<database>-<id>.tar.gz.age`, and `….sha256` for `sha256sum -c`. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { BlobMissingError, BlobStoreError, BlobStoreFullError } from '../../port
 import { isBlobKey, requireBlobKey } from './keys.ts';
 
 const SUFFIX = '.tar.gz.age';
+const PART = '.part';
 /** A part that has not grown for this long belongs to a run that was killed. */
 const LEFTOVER_MS = HOUR_MS;
 const READ_BYTES = 1024 ** 2;
@@ -30,17 +31,20 @@ export class DiskArchives implements ArchiveStore {
 
   async write(id: string, content: AsyncIterable<Uint8Array>): Promise<ArchiveInfo> {
     const path = this.#path(id);
+    // Of its own: a process that lost its lease may still write the same archive.
+    const part = `${path}.${randomBytes(8).toString('hex')}.part`;
+    const sumPart = `${part.slice(0, -PART.length)}.sha256${PART}`;
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       await this.#removeLeftovers();
-      const info = await writePart(`${path}.part`, content);
-      await writePart(`${path}.sha256.part`, oneChunk(`${info.sha256}  ${this.#name(id)}\n`));
-      await rename(`${path}.sha256.part`, `${path}.sha256`);
-      await rename(`${path}.part`, path);
+      const info = await writePart(part, content);
+      await writePart(sumPart, oneChunk(`${info.sha256}  ${this.#name(id)}\n`));
+      await rename(sumPart, `${path}.sha256`);
+      await rename(part, path);
       await syncPath(this.#folder);
       return { ...info, name: path };
     } catch (error) {
-      await this.remove(id).catch(() => undefined);
+      for (const each of [part, sumPart]) await rm(each, { force: true }).catch(() => undefined);
       throw toStoreError(error);
     }
   }
@@ -61,14 +65,13 @@ export class DiskArchives implements ArchiveStore {
 
   async remove(id: string): Promise<void> {
     const path = this.#path(id);
-    for (const each of [path, `${path}.part`, `${path}.sha256.part`, `${path}.sha256`])
-      await rm(each, { force: true });
+    for (const each of [path, `${path}.sha256`]) await rm(each, { force: true });
   }
 
   /** A killed run leaves its part behind. Another run may be writing one now. */
   async #removeLeftovers(): Promise<void> {
     for (const name of await readdir(this.#folder)) {
-      if (!name.startsWith(this.#prefix) || !name.endsWith('.part')) continue;
+      if (!name.startsWith(this.#prefix) || !name.endsWith(PART)) continue;
       const path = join(this.#folder, name);
       const found = await stat(path).catch(undefinedIfMissing);
       if (found && Date.now() - found.mtimeMs > LEFTOVER_MS) await rm(path, { force: true });

@@ -15,6 +15,7 @@ export interface WalArchiveName {
 
 export function openWalArchive(folder: string, { database, cluster }: WalArchiveName): WalArchive {
   return {
+    cluster,
     bases: new DiskArchives({ folder, database: `${database}-base-${cluster}` }),
     segments: new DiskArchives({ folder, database: `${database}-wal-${cluster}` }),
   };

@@ -77,6 +77,10 @@ export const DATABASE_METRICS = {
     help: 'How long the oldest segment of the write-ahead log waits for its archive. Absent without one.',
     labels: [],
   },
+  skerry_wal_base_age_seconds: {
+    help: 'Time since the newest base for point-in-time recovery. Absent without one.',
+    labels: [],
+  },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },
   skerry_database_connections: { help: 'Connections to the database, of all programs.', labels: ['state'] },
   skerry_database_connections_max: { help: 'Connections that the database allows.', labels: [] },

@@ -9,13 +9,16 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import { exists } from './files.ts';
 import { chownToDatabaseUser, findHome, type Home } from './home.ts';
 
 /** PostgreSQL finishes a segment with changes after this time, so no more than that is lost. */
 const SEGMENT_MAX_S = 60;
+/** Without archiving, segments that were not stored stay this long: a command may have started the database. */
+const LEFT_MS = DAY_MS;
 const SEGMENT = /^[0-9A-F]{24}$/;
-/** Other files that PostgreSQL archives. Each base starts on its own timeline, so none is needed. */
+/** Other files that PostgreSQL archives. A restore stays on the timeline of its base, so none is needed. */
 const OTHER = /^[0-9A-F]{8}(?:\.history|[0-9A-F]{16}\.[0-9A-F]{8}\.backup|[0-9A-F]{16}\.partial)$/;
 
 export interface WalSpool {
@@ -26,7 +29,7 @@ export interface WalSpool {
   remove(segment: string): Promise<void>;
   /** Deletes all segments, which breaks the chain. */
   drop(): Promise<void>;
-  /** How long the oldest segment has waited; null if none waits. */
+  /** How long the oldest segment has waited, also one that PostgreSQL could not copy; null if none waits. */
   ageMs(): Promise<number | null>;
   isWhole(): Promise<boolean>;
   /** Notes that a base was stored: the chain begins with it. */
@@ -47,7 +50,9 @@ export async function prepareSpool(home: Home, isArchiving: boolean): Promise<vo
     return;
   }
   await breakChain(home);
-  await rm(spoolFolder(home), { recursive: true, force: true });
+  const changed = await lstat(spoolFolder(home)).catch(undefinedIfMissing);
+  if (changed && Date.now() - changed.mtimeMs > LEFT_MS)
+    await rm(spoolFolder(home), { recursive: true, force: true });
 }
 
 /** Returns the settings of PostgreSQL. A segment appears under its name when it is whole and on disk. */
@@ -114,8 +119,20 @@ class FolderSpool implements WalSpool {
 
   async ageMs(): Promise<number | null> {
     const [oldest] = await this.list();
-    const found = oldest && (await lstat(join(this.#folder, oldest)).catch(undefinedIfMissing));
-    return found ? Math.max(0, Date.now() - found.mtimeMs) : null;
+    const waiting = [
+      ...(oldest === undefined ? [] : [join(this.#folder, oldest)]),
+      ...(await this.#listUncopied()),
+    ];
+    const found = await Promise.all(waiting.map((path) => lstat(path).catch(undefinedIfMissing)));
+    const times = found.flatMap((each) => (each ? [each.mtimeMs] : []));
+    return times.length === 0 ? null : Math.max(0, Date.now() - Math.min(...times));
+  }
+
+  /** PostgreSQL notes each finished segment in a file until its command has succeeded. */
+  async #listUncopied(): Promise<string[]> {
+    const folder = join(this.#home.cluster, 'pg_wal/archive_status');
+    const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];
+    return names.filter((name) => name.endsWith('.ready')).map((name) => join(folder, name));
   }
 
   async isWhole(): Promise<boolean> {

@@ -30,6 +30,12 @@ const EMPTY_FOLDERS = new Set([
 const LEFT_OUT =
   /^(?:postmaster\.(?:pid|opts)|pg_internal\.init.*|pgsql_tmp.*|(?:recovery|standby)\.signal)$/;
 
+/** PostgreSQL names its files so. Any other was left by a person or the file system. */
+const OWN_NAME = String.raw`\w[\w.-]*`;
+const IS_OWN_NAME = new RegExp(`^${OWN_NAME}$`);
+
+const ENTRY = new RegExp(`^cluster/((?:${OWN_NAME}/)*)(\\d{${PIECE_DIGITS}})?$`);
+
 const BASE = Type.Object({
   format: Type.Literal(BASE_FORMAT),
   /** The version of Skerry. */
@@ -45,6 +51,8 @@ const END = Type.Object({
   ended_at: Type.String({ format: 'date-time' }),
   /** The contents of PostgreSQL's `backup_label`. */
   label: Type.String(),
+  /** The last segment of the write-ahead log that it needs. */
+  segment: Type.String({ pattern: '^[0-9A-F]{24}$' }),
 });
 export type BaseEnd = Type.Static<typeof END>;
 const isEnd = Compile(END);
@@ -86,7 +94,7 @@ export async function startBase(
       `select pg_walfile_name(pg_backup_start('skerry', fast => true)) as segment, clock_timestamp() as at`,
     );
     if (started === undefined) throw new Error('PostgreSQL did not start a backup');
-    const content = readBase(sql, home.cluster, { ...header, format: BASE_FORMAT }, close);
+    const content = readBase(sql, home.cluster, { ...header, format: BASE_FORMAT }, { close, signal });
     return { segment: started.segment, startedAt: started.at, content };
   } catch (error) {
     close();
@@ -98,17 +106,22 @@ async function* readBase(
   sql: Sql,
   cluster: string,
   header: BaseHeader,
-  close: () => void,
+  { close, signal }: { readonly close: () => void; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* jsonEntry(HEADER_NAME, header);
-    yield* readFolder(cluster, 'cluster');
+    for await (const piece of readFolder(cluster, 'cluster')) {
+      signal?.throwIfAborted();
+      yield piece;
+    }
     // Waits until the last segment that the base needs is in the spool.
-    const stopped = await sql.row<{ label: string; at: Date }>(
-      'select labelfile as label, clock_timestamp() as at from pg_backup_stop(wait_for_archive => true)',
+    const stopped = await sql.row<{ label: string; at: Date; segment: string }>(
+      `select labelfile as label, clock_timestamp() as at, pg_walfile_name(lsn) as segment
+         from pg_backup_stop(wait_for_archive => true)`,
     );
     if (stopped === undefined) throw new Error('PostgreSQL did not end the backup');
-    yield* jsonEntry(END_NAME, { ended_at: stopped.at.toISOString(), label: stopped.label });
+    const { at, label, segment } = stopped;
+    yield* jsonEntry(END_NAME, { ended_at: at.toISOString(), label, segment } satisfies BaseEnd);
     yield endOfEntries();
   } finally {
     close();
@@ -123,7 +136,7 @@ async function* readFolder(folder: string, name: string): AsyncGenerator<Uint8Ar
   const entries = (await readdir(folder, { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
   yield* writeEntry({ name: `${name}/`, bytes: Buffer.alloc(0) });
   for (const entry of entries) {
-    if (LEFT_OUT.test(entry.name)) continue;
+    if (LEFT_OUT.test(entry.name) || !IS_OWN_NAME.test(entry.name)) continue;
     const [path, inner] = [join(folder, entry.name), `${name}/${entry.name}`];
     if (entry.isFile()) yield* readPieces(path, inner);
     else if (entry.isDirectory() && isEmptied(name, entry)) {
@@ -174,7 +187,7 @@ export type BaseEntry =
 export function parseBaseEntry({ name, bytes }: Entry): BaseEntry {
   if (name === HEADER_NAME) return { kind: 'header', header: parseBase(bytes) };
   if (name === END_NAME) return { kind: 'end', end: parseEnd(bytes) };
-  const found = /^cluster\/((?:\w[\w.-]*\/)*)(\d{9})?$/.exec(name);
+  const found = ENTRY.exec(name);
   if (found === null) throw new ArchiveError('this is not a base backup of Skerry');
   const path = (found[1] ?? '').slice(0, -1);
   return found[2] === undefined ? { kind: 'folder', path } : { kind: 'piece', path, bytes };

@@ -15,16 +15,25 @@ import { exists } from './files.ts';
 import { chownToDatabaseUser, type Home, openHome } from './home.ts';
 import { acquireLock } from './lock.ts';
 
+const BLOCK_BYTES = 64 * 1024;
+/** PostgreSQL stops when a restore command exits with more than 125. */
+const FATAL_STATUS = 200;
+
 /** Throws if a restore was interrupted. */
 export async function requireWhole(home: Home): Promise<void> {
   if (!(await exists(markerOf(home)))) return;
-  throw new Error(`a restore into ${home.dataDir} has not finished: run skerryd restore-to again`);
+  throw new Error(
+    `a restore into ${home.dataDir} has not finished: run skerryd restore-to again, ` +
+      `or move ${home.folder} away to start with no database`,
+  );
 }
 
 export interface Placed {
   readonly end: BaseEnd;
-  /** Writes the next segment. */
+  /** Writes a segment. */
   addSegment(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Keeps the database from continuing on a timeline that an earlier restore of the same base took. */
+  reserveTimeline(timeline: number): Promise<void>;
   /** Hands the files to the database's user. Call it before the database starts. */
   handOver(): Promise<void>;
   /** Lets anyone start the database. Call it after the replay. */
@@ -36,8 +45,12 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
   const home = await openHome(dataDir);
   const lock = await acquireLock(home);
   try {
-    if ((await exists(home.cluster)) && !(await exists(markerOf(home))))
-      throw new OperatorError(`there is a database in ${home.dataDir}: restore into an empty data folder`);
+    if ((await exists(home.cluster)) && !(await exists(markerOf(home)))) {
+      throw new OperatorError(
+        `there is a database in ${home.folder}: move that folder away, or restore into an empty data folder`,
+      );
+    }
+    const files = await startReading(entries);
     await writeFile(markerOf(home), '');
     await syncPath(home.folder);
     await breakChain(home);
@@ -45,7 +58,7 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
     for (const folder of [draft, home.cluster, segmentsOf(home)])
       await rm(folder, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
-    const end = await unpack(draft, entries);
+    const end = await unpack(draft, files);
     await writeFile(join(draft, 'backup_label'), end.label, { mode: 0o600 });
     await writeFile(join(draft, 'recovery.signal'), '', { mode: 0o600 });
     await rename(draft, home.cluster);
@@ -53,6 +66,8 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
     return {
       end,
       addSegment: (name, bytes) => writeSegment(join(segmentsOf(home), name), bytes),
+      // PostgreSQL only looks whether the file of a timeline exists.
+      reserveTimeline: (timeline) => writeFile(join(segmentsOf(home), historyOf(timeline)), ''),
       handOver: async () => {
         for (const folder of [home.cluster, segmentsOf(home)]) await chownToDatabaseUser(home, folder);
       },
@@ -65,6 +80,16 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
   } finally {
     await lock.release();
   }
+}
+
+/** Reads the first entry: a wrong identity or a damaged file is known before anything is placed. */
+async function startReading(entries: AsyncIterable<Entry>): Promise<AsyncIterable<Entry>> {
+  const reader = entries[Symbol.asyncIterator]();
+  const first = await reader.next();
+  return (async function* () {
+    if (!first.done) yield first.value;
+    yield* { [Symbol.asyncIterator]: () => reader };
+  })();
 }
 
 async function unpack(folder: string, entries: AsyncIterable<Entry>): Promise<BaseEnd> {
@@ -90,10 +115,19 @@ async function place(folder: string, entry: Exclude<BaseEntry, { readonly kind: 
   else await appendFile(path, entry.bytes, { mode: 0o600 });
 }
 
+/** Most of a segment is zeros if little changed in its minute: they become a hole in the file. */
 async function writeSegment(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'w', 0o600);
+  let at = 0;
   try {
-    for await (const chunk of bytes) await file.writeFile(chunk);
+    for await (const chunk of bytes) {
+      for (let start = 0; start < chunk.length; start += BLOCK_BYTES) {
+        const block = chunk.subarray(start, start + BLOCK_BYTES);
+        if (block.some((byte) => byte !== 0)) await file.write(block, 0, block.length, at + start);
+      }
+      at += chunk.length;
+    }
+    await file.truncate(at);
   } finally {
     await file.close();
   }
@@ -101,11 +135,13 @@ async function writeSegment(path: string, bytes: AsyncIterable<Uint8Array>): Pro
 
 /** Settings of PostgreSQL while it replays; `until` null: to the last change in the archive. */
 export function replaySettings(home: Home, until: Date | null): Readonly<Record<string, string>> {
+  const file = `${quote(segmentsOf(home)).replaceAll('%', '%%')}/%f`;
   return {
     archive_mode: 'off',
     // With it, the server would count as ready before it has replayed the log.
     hot_standby: 'off',
-    restore_command: `cp ${quote(segmentsOf(home)).replaceAll('%', '%%')}/%f %p`,
+    // A missing file ends the log. Any other failure must not look like that.
+    restore_command: `test -e ${file} || exit 1; cp ${file} %p || exit ${FATAL_STATUS}`,
     // Segments of another timeline belong to an earlier restore.
     recovery_target_timeline: 'current',
     ...(until === null
@@ -117,6 +153,10 @@ export function replaySettings(home: Home, until: Date | null): Readonly<Record<
 
 function markerOf(home: Home): string {
   return join(home.folder, 'restoring');
+}
+
+function historyOf(timeline: number): string {
+  return `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
 }
 
 function segmentsOf(home: Home): string {

@@ -166,7 +166,7 @@ function settingsFor(values: PostgresSettings, socket: Socket): string[] {
 interface ServerLog {
   /** The descriptor for the standard error of postgres. */
   readonly descriptor: number;
-  /** Reads the beginning of the output since it was opened. */
+  /** Reads the beginning and the end of the output since it was opened. */
   read(): Promise<string>;
   close(): Promise<void>;
 }
@@ -187,8 +187,17 @@ async function openLog(path: string): Promise<ServerLog> {
   return {
     descriptor: file.fd,
     read: async () => {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_MAX_BYTES), 0, READ_MAX_BYTES, start);
-      return buffer.toString('utf8', 0, bytesRead);
+      const readFrom = async (position: number) => {
+        const { buffer, bytesRead } = await file.read(
+          Buffer.alloc(READ_MAX_BYTES),
+          0,
+          READ_MAX_BYTES,
+          position,
+        );
+        return buffer.toString('utf8', 0, bytesRead);
+      };
+      const lastStart = (await file.stat()).size - READ_MAX_BYTES;
+      return (await readFrom(start)) + (lastStart > start ? `\n${await readFrom(lastStart)}` : '');
     },
     close: async () => {
       clearInterval(timer);

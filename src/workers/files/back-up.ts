@@ -5,7 +5,7 @@
 import type { Service } from '../../domain/context.ts';
 import { backUpAsScheduled, isBackupDue, runAlone } from '../../domain/upkeep/backups/perform.ts';
 import { removeLeftovers } from '../../domain/upkeep/backups/prove.ts';
-import { archiveLog } from '../../domain/upkeep/wal/archive.ts';
+import { openArchiving } from '../../domain/upkeep/wal/archive.ts';
 import type { Job } from '../job.ts';
 import { alongsideJob } from './alongside.ts';
 
@@ -33,11 +33,12 @@ export function backUpJob(service: Service): Job {
 
 export function archiveLogJob(service: Service): Job {
   const plan = service.backups?.wal;
-  return alongsideJob(service, {
+  const archive = plan === undefined ? null : openArchiving(service, plan);
+  const job = alongsideJob(service, {
     ...ARCHIVE,
-    isDue: async () => plan !== undefined,
-    run: async (signal) => {
-      if (plan !== undefined) await archiveLog(service, plan, signal);
-    },
+    isDue: async () => archive !== null,
+    run: async (signal) => await archive?.(signal),
   });
+  // Changes of a restored database are in its log, too, and the spool must not grow.
+  return { ...job, inRecovery: true };
 }

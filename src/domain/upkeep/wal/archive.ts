@@ -5,7 +5,6 @@
  */
 import { encryptArchive } from '../../../kernel/crypt/age.ts';
 import { readVersion } from '../../../kernel/settings/version.ts';
-import { DAY_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import type { WalSpool } from '../../../store/embedded/archiving.ts';
 import { startBase } from '../../../store/embedded/base.ts';
@@ -14,38 +13,62 @@ import { readDatabaseBytes } from '../../../store/service/backups.ts';
 import { readClusterId } from '../../../store/service/service.ts';
 import type { Service } from '../../context.ts';
 import { runExclusively } from '../exclusive.ts';
+import { deleteOld } from './expire.ts';
 import { baseId, parseBaseId, segmentId } from './names.ts';
-import { BASE_EVERY_MS, SPOOL_MAX, type WalPlan } from './plan.ts';
+import { BASE_EVERY_MS, BASE_RETRY_MS, SPOOL_MAX, type WalPlan } from './plan.ts';
 
 type Deps = Pick<Service, 'db' | 'log'>;
 
 const LEASE = { name: 'archive the log', everyS: 0 } as const;
 /** The size of a segment before compression. */
 const SEGMENT_BYTES = 16 * 1024 ** 2;
+/** A stop takes at most ten seconds. */
+const LAST_ROUND_MS = 3_000;
+/** How often segments are stored while a base is written. */
+const STORE_EVERY_MS = 5_000;
 
-export async function archiveLog(service: Deps, plan: WalPlan, signal: AbortSignal): Promise<void> {
-  await runExclusively(service, LEASE, async () => {
+/** Returns a function that does one round. It remembers that a base failed, and waits with the next one. */
+export function openArchiving(service: Deps, plan: WalPlan): (signal: AbortSignal) => Promise<void> {
+  let notBefore = Number.NEGATIVE_INFINITY;
+  const archiveBase = async (run: Run) => {
+    if (performance.now() < notBefore || !(await isBaseDue(run))) return;
+    notBefore = performance.now() + BASE_RETRY_MS;
+    await storeBase(service, run);
+    await deleteOld(await plan.listArchives(), { current: run.archive, days: plan.days });
+    notBefore = Number.NEGATIVE_INFINITY;
+  };
+  return async (signal) =>
+    await runExclusively(service, LEASE, async () => {
+      const spool = await plan.openSpool();
+      if (spool === null) return;
+      const run = { spool, archive: plan.open(await readClusterId(service.db)), plan, signal };
+      await storeSegments(service, run);
+      await archiveBase(run);
+    });
+}
+
+/** Returns a function that stores what PostgreSQL archives while it stops. */
+export async function openLastRound({ db, log }: Deps, plan: WalPlan): Promise<() => Promise<void>> {
+  const archive = plan.open(await readClusterId(db));
+  return async () => {
     const spool = await plan.openSpool();
     if (spool === null) return;
-    const archive = plan.open(await readClusterId(service.db));
-    await storeSegments(service, { spool, archive, plan, signal });
-    if (!(await isBaseDue(spool, archive))) return;
-    await storeBase(service, { spool, archive, plan, signal });
-    await deleteOld(archive, plan);
-  });
+    await storeSegments({ log }, { spool, archive, plan, signal: AbortSignal.timeout(LAST_ROUND_MS) });
+  };
 }
 
 interface Run {
   readonly spool: WalSpool;
   readonly archive: WalArchive;
-  readonly plan: WalPlan;
+  readonly plan: Pick<WalPlan, 'recipients' | 'source' | 'dataDir'>;
   readonly signal: AbortSignal;
 }
 
-async function storeSegments(
+/** Resolves to false if it dropped the segments: the chain has a gap. */
+export async function storeSegments(
   { log }: Pick<Deps, 'log'>,
-  { spool, archive, plan, signal }: Run,
-): Promise<void> {
+  { spool, archive, plan, signal }: Omit<Run, 'plan'> & { readonly plan: Pick<WalPlan, 'recipients'> },
+): Promise<boolean> {
   const segments = await spool.list();
   if (segments.length > SPOOL_MAX) {
     await spool.drop();
@@ -53,7 +76,7 @@ async function storeSegments(
       { segments: segments.length },
       'too many segments of the write-ahead log waited for their store and were dropped; a new base follows',
     );
-    return;
+    return false;
   }
   for (const segment of segments) {
     signal.throwIfAborted();
@@ -61,35 +84,43 @@ async function storeSegments(
     await archive.segments.write(segmentId(segment), content, SEGMENT_BYTES);
     await spool.remove(segment);
   }
+  return true;
 }
 
-async function isBaseDue(spool: WalSpool, { bases }: WalArchive): Promise<boolean> {
+async function isBaseDue({ spool, archive: { bases } }: Run): Promise<boolean> {
   if (!(await spool.isWhole())) return true;
   const newest = Math.max(0, ...(await bases.list()).map((id) => parseBaseId(id).startedAt.getTime()));
   return Date.now() - newest >= BASE_EVERY_MS;
 }
 
-async function storeBase({ db, log }: Deps, { spool, archive, plan, signal }: Run): Promise<void> {
+async function storeBase({ db, log }: Deps, run: Run): Promise<void> {
+  const { spool, archive, plan, signal } = run;
   const header = { release: readVersion(), postgres: MAJOR_VERSION };
   const base = await startBase(plan.source, { dataDir: plan.dataDir, header, signal });
-  const content = encryptArchive(base.content, plan.recipients);
+  const store = async () => {
+    if (!(await storeSegments({ log }, run))) throw new Error('a base lost the segments that it needs');
+  };
+  const content = encryptArchive(withPauses(base.content, store), plan.recipients);
   const info = await archive.bases.write(baseId(base), content, await readDatabaseBytes(db));
   // Without its own segments a base is worth nothing.
-  await storeSegments({ log }, { spool, archive, plan, signal });
+  await store();
   await spool.begin();
   log.info({ name: info.name, bytes: info.sizeBytes }, 'a base for point-in-time recovery was stored');
 }
 
-/** The newest base that is older than the period stays, for a restore to reach all of the period. */
-async function deleteOld({ bases, segments }: WalArchive, { days }: WalPlan): Promise<void> {
-  const before = Date.now() - days * DAY_MS;
-  const all = (await bases.list()).map((id) => ({ id, ...parseBaseId(id) }));
-  all.sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
-  const first = all.findLast(({ startedAt }) => startedAt.getTime() < before) ?? all[0];
-  if (first === undefined) return;
-  for (const { id, startedAt } of all) if (startedAt < first.startedAt) await bases.remove(id);
-  const firstSegment = segmentId(first.segment);
-  for (const id of await segments.list()) if (id < firstSegment) await segments.remove(id);
+/** Writing a base may take hours, and a loss of the disk should still lose no more than a minute. */
+async function* withPauses(
+  content: AsyncIterable<Uint8Array>,
+  work: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  let next = performance.now() + STORE_EVERY_MS;
+  for await (const chunk of content) {
+    if (performance.now() >= next) {
+      await work();
+      next = performance.now() + STORE_EVERY_MS;
+    }
+    yield chunk;
+  }
 }
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

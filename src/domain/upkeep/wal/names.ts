@@ -1,10 +1,14 @@
 /**
  * The names of bases and segments, as ids of archives: they sort as the write-ahead log does. A segment has
- * its 24 hex digits and zeros; a base has its first segment, and its start in seconds.
+ * its 24 hex digits and zeros; a base has its first segment, and its start in seconds. The digits of a segment
+ * are its timeline, and two halves of its number.
  */
 
 const SEGMENT_DIGITS = 24;
 const SECONDS_DIGITS = 8;
+const TIMELINE_DIGITS = 8;
+/** Segments have 16 MiB, and the second half of a number counts those of 4 GiB. */
+const SEGMENTS_PER_FILE = 0x100;
 
 export interface BaseName {
   readonly segment: string;
@@ -27,6 +31,39 @@ export function parseSegmentId(id: string): string {
 export function parseBaseId(id: string): BaseName {
   const seconds = Number.parseInt(digitsOf(id).slice(SEGMENT_DIGITS), 16);
   return { segment: parseSegmentId(id), startedAt: new Date(seconds * 1000) };
+}
+
+/** Each restored database continues on a timeline of its own. */
+export function timelineOf(segment: string): number {
+  return Number.parseInt(segment.slice(0, TIMELINE_DIGITS), 16);
+}
+
+/**
+ * Returns the segments from `first` to `last`, or as far as none is missing. `missing` is the one that would
+ * come next if there are later ones of its timeline.
+ */
+export function followSegments(
+  sorted: readonly string[],
+  first: string,
+  last: string | null,
+): { readonly run: readonly string[]; readonly missing: string | null } {
+  const known = new Set(sorted);
+  const run: string[] = [];
+  let next = first;
+  for (; known.has(next) && (last === null || next <= last); next = segmentAfter(next)) run.push(next);
+  if (last !== null && next > last) return { run, missing: null };
+  const newest = sorted.findLast((segment) => timelineOf(segment) === timelineOf(first));
+  return { run, missing: newest !== undefined && newest > next ? next : null };
+}
+
+function segmentAfter(segment: string): string {
+  const [high, low] = [segment.slice(TIMELINE_DIGITS, 16), segment.slice(16)].map((digits) =>
+    Number.parseInt(digits, 16),
+  ) as [number, number];
+  const next = high * SEGMENTS_PER_FILE + low + 1;
+  const halves = [Math.floor(next / SEGMENTS_PER_FILE), next % SEGMENTS_PER_FILE];
+  const digits = halves.map((half) => half.toString(16).toUpperCase().padStart(8, '0'));
+  return segment.slice(0, TIMELINE_DIGITS) + digits.join('');
 }
 
 function toId(hex: string): string {

@@ -15,10 +15,16 @@ export interface WalPlan {
   readonly openSpool: () => Promise<WalSpool | null>;
   /** Opens what was archived of one cluster. */
   readonly open: (cluster: string) => WalArchive;
+  /** Opens what was archived of this database: a restored backup is another cluster. */
+  readonly listArchives: () => Promise<WalArchive[]>;
 }
 
 /** A restore replays the log of at most this time, and of the writing of the next base. */
 export const BASE_EVERY_MS = DAY_MS;
+/** After a base that failed, the next one waits this long. */
+export const BASE_RETRY_MS = 30 * MINUTE_MS;
+/** An older base means that none could be written. */
+export const BASE_MAX_MS = 2 * DAY_MS;
 /** An older segment that waits means that archiving does not work. */
 export const WAITS_MAX_MS = 10 * MINUTE_MS;
 /** 1 GiB of segments that could not be stored. Then they are dropped, for the database to keep its disk. */

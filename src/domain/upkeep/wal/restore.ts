@@ -4,7 +4,7 @@
  */
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import { formatRfc3339 } from '../../../kernel/time.ts';
+import { formatRfc3339, MINUTE_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../../store/db.ts';
 import { readEntries } from '../../../store/dump/tar.ts';
@@ -14,10 +14,10 @@ import { readIncarnation, readReplayTime } from '../../../store/service/service.
 import { listAddressNumbers } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity, requireSameMode } from '../../database-identity.ts';
 import { markRestored } from '../backups/restore.ts';
-import { parseBaseId, parseSegmentId, segmentId } from './names.ts';
+import { followSegments, parseBaseId, parseSegmentId, segmentId, timelineOf } from './names.ts';
 
 export interface RestoreToOptions {
-  /** By cluster; a restored database continues as another one. */
+  /** By cluster: a restored backup is another one. */
   readonly archives: readonly WalArchive[];
   /** Null: the last change in the archive. */
   readonly until: Date | null;
@@ -36,12 +36,12 @@ export interface RestoredTo {
 
 export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> {
   const { until, identity, tell } = options;
-  const { placed, segments } = await placeFiles(options);
+  const { placed, segments, missing } = await placeFiles(options);
   await placed.handOver();
   tell(`replaying ${segments} segments of the write-ahead log`);
   const { dataDir } = identity;
   const embedded = await startEmbedded({ dataDir, replay: { until } }).catch((error: unknown) => {
-    throw explain(error, until);
+    throw explain(error, until, missing);
   });
   try {
     const marked = await mark(embedded.connection, options);
@@ -53,23 +53,42 @@ export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> 
   }
 }
 
-/** Tries the newest base first: the writing of one may have ended after the wanted time. */
-async function placeFiles(options: RestoreToOptions): Promise<{ placed: Placed; segments: number }> {
+/**
+ * Tries the newest base first. One is left out if its writing ended after the wanted time, or if a segment
+ * that it needs is missing: a disk that is lost just after a base takes them along.
+ */
+async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
   const { until, identities, identity, tell } = options;
   const bases = await listBases(options);
-  for (const { id, startedAt, segment, archive } of bases) {
-    const segments = await listSegments(archive, segment);
-    // A disk that is lost just after a base takes the segments along.
-    if (segments[0] !== segmentId(segment)) continue;
+  for (const base of bases.filter(({ startedAt }) => until === null || startedAt <= until)) {
+    const { archive, segment, startedAt, id } = base;
+    const { run, missing } = followSegments(
+      await listSegments(archive),
+      segment,
+      lastWanted(bases, base, until),
+    );
+    if (run.length === 0) continue;
     tell(`unpacking the base of ${formatRfc3339(startedAt)}`);
     const entries = readEntries(decryptArchive(archive.bases.read(id), identities));
     const placed = await placeBase(identity.dataDir, entries);
-    if (until !== null && new Date(placed.end.ended_at) > until) continue;
-    for (const each of segments)
-      await placed.addSegment(parseSegmentId(each), decryptArchive(archive.segments.read(each), identities));
-    return { placed, segments: segments.length };
+    const { end } = placed;
+    if (!run.includes(end.segment) || (until !== null && new Date(end.ended_at) > until)) continue;
+    for (const each of run)
+      await placed.addSegment(each, decryptArchive(archive.segments.read(segmentId(each)), identities));
+    const newest = await findNewestTimeline(archive);
+    for (let taken = timelineOf(segment) + 1; taken <= newest; taken += 1)
+      await placed.reserveTimeline(taken);
+    if (missing !== null) tell(`segment ${missing} is missing: the log after it cannot be replayed`);
+    return { placed, segments: run.length, missing };
   }
   throw new OperatorError('there is no whole base from before this time');
+}
+
+interface PlacedFiles {
+  readonly placed: Placed;
+  readonly segments: number;
+  /** The archive has later segments than this one, but not this one. */
+  readonly missing: string | null;
 }
 
 interface Candidate {
@@ -79,23 +98,36 @@ interface Candidate {
   readonly archive: WalArchive;
 }
 
-/** Returns those that began before the wanted time, newest first. */
-async function listBases({ archives, until }: RestoreToOptions): Promise<Candidate[]> {
+/** Newest first. */
+async function listBases({ archives }: RestoreToOptions): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (const archive of archives)
     for (const id of await archive.bases.list()) found.push({ id, archive, ...parseBaseId(id) });
-  return found
-    .filter(({ startedAt }) => until === null || startedAt <= until)
-    .sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
+  return found.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
 }
 
-/** Returns the segments of a base and its timeline, oldest first. */
-async function listSegments({ segments }: WalArchive, first: string): Promise<string[]> {
-  const timeline = first.slice(0, 8);
-  const ids = (await segments.list()).filter(
-    (id) => id >= segmentId(first) && parseSegmentId(id).startsWith(timeline),
+/** PostgreSQL only knows that it has reached the wanted time when it reads a change from after it. */
+const LATER_MS = 10 * MINUTE_MS;
+
+/** No segment after the first one of a base that began well after the wanted time is needed. */
+function lastWanted(bases: readonly Candidate[], base: Candidate, until: Date | null): string | null {
+  if (until === null) return null;
+  const later = bases.filter(
+    ({ archive, segment, startedAt }) =>
+      archive === base.archive &&
+      timelineOf(segment) === timelineOf(base.segment) &&
+      startedAt.getTime() > until.getTime() + LATER_MS,
   );
-  return ids.sort();
+  return later.at(-1)?.segment ?? null;
+}
+
+async function listSegments({ segments }: WalArchive): Promise<string[]> {
+  return (await segments.list()).map(parseSegmentId).sort();
+}
+
+async function findNewestTimeline(archive: WalArchive): Promise<number> {
+  const bases = (await archive.bases.list()).map((id) => parseBaseId(id).segment);
+  return Math.max(...[...bases, ...(await listSegments(archive))].map(timelineOf));
 }
 
 async function mark(
@@ -123,10 +155,11 @@ export async function markNow(db: OpenDatabase, identity: IdentityOptions, asOf:
   });
 }
 
-function explain(error: unknown, until: Date | null): unknown {
+function explain(error: unknown, until: Date | null, missing: string | null): unknown {
   if (!(error instanceof Error && /recovery target was reached/.test(error.message))) return error;
+  const reason = missing === null ? '' : `segment ${missing} is missing, so `;
   return new OperatorError(
-    `the archive ends before ${until === null ? 'this time' : formatRfc3339(until)}: ` +
+    `${reason}the archive ends before ${until === null ? 'this time' : formatRfc3339(until)}: ` +
       'choose an earlier time, or latest',
   );
 }

@@ -1,0 +1,49 @@
+/** Retention of bases and segments, of the running cluster and of those before a restore. */
+import { DAY_MS } from '../../../kernel/time.ts';
+import type { WalArchive } from '../../../ports/archives.ts';
+import { type BaseName, parseBaseId, parseSegmentId, timelineOf } from './names.ts';
+
+interface Base extends BaseName {
+  readonly id: string;
+}
+
+/** The newest base of the running cluster that is older than the period stays: a restore reaches all of it. */
+export async function deleteOld(
+  archives: readonly WalArchive[],
+  { current, days }: { readonly current: WalArchive; readonly days: number },
+): Promise<void> {
+  const before = Date.now() - days * DAY_MS;
+  for (const archive of archives) {
+    const keepsNewest = archive.cluster === current.cluster;
+    const bases = (await archive.bases.list()).map((id) => ({ id, ...parseBaseId(id) }));
+    const segments = await archive.segments.list();
+    const expired = findExpired(bases, segments, { before, keepsNewest });
+    // Bases last: without one, nobody looks for segments.
+    for (const id of expired.segments) await archive.segments.remove(id);
+    for (const id of expired.bases) await archive.bases.remove(id);
+  }
+}
+
+/** Segments go with the bases of their timeline: a restore never leaves that of its base. */
+export function findExpired(
+  bases: readonly Base[],
+  segments: readonly string[],
+  { before, keepsNewest }: { readonly before: number; readonly keepsNewest: boolean },
+): { readonly bases: readonly string[]; readonly segments: readonly string[] } {
+  const sorted = [...bases].sort((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+  const last = sorted.findLast(({ startedAt }) => startedAt.getTime() < before);
+  const isKept = (base: Base) => base.startedAt.getTime() >= before || (keepsNewest && base === last);
+  const firstByTimeline = new Map<number, string>();
+  for (const { segment } of sorted.filter(isKept)) {
+    const known = firstByTimeline.get(timelineOf(segment));
+    if (known === undefined || segment < known) firstByTimeline.set(timelineOf(segment), segment);
+  }
+  const isNeeded = (segment: string) => {
+    const first = firstByTimeline.get(timelineOf(segment));
+    return first !== undefined && segment >= first;
+  };
+  return {
+    bases: sorted.filter((base) => !isKept(base)).map(({ id }) => id),
+    segments: segments.filter((id) => !isNeeded(parseSegmentId(id))),
+  };
+}
