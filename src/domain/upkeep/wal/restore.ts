@@ -9,7 +9,7 @@ import type { WalArchive } from '../../../ports/archives.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../../store/db.ts';
 import { readEntries } from '../../../store/dump/tar.ts';
 import { startEmbedded } from '../../../store/embedded/index.ts';
-import { type Placed, placeBase } from '../../../store/embedded/replay.ts';
+import { type Placed, placeBase } from '../../../store/embedded/place.ts';
 import { readIncarnation, readReplayTime } from '../../../store/service/service.ts';
 import { listAddressNumbers } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity, requireSameMode } from '../../database-identity.ts';
