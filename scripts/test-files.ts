@@ -27,17 +27,18 @@ const FILES_PER_PROCESS = 12;
  * `test:soak` takes all. A folder is in one row at most.
  */
 const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
-  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 4 },
-  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 3 },
-  { files: /^test\/process\//, oneIn: 5 },
-  { files: /^test\/real\//, oneIn: 4 },
-  { files: /^test\/integrations\//, oneIn: 3 },
-  { files: /^test\/(?:interleave|mutations|survive|release)\//, oneIn: 4 },
-  { files: /^test\/panel\//, oneIn: 3 },
+  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 8 },
+  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 6 },
+  { files: /^test\/process\//, oneIn: 8 },
+  { files: /^test\/real\//, oneIn: 8 },
+  { files: /^test\/integrations\//, oneIn: 6 },
+  { files: /^test\/(?:interleave|mutations|survive|release)\//, oneIn: 6 },
+  { files: /^test\/panel\//, oneIn: 6 },
   {
-    files: /^test\/(?:cli\/(?:apply\/|examples)|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
-    oneIn: 2,
+    files: /^test\/(?:cli\/|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
+    oneIn: 4,
   },
+  { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 3 },
 ];
 
 /**
