@@ -15,7 +15,7 @@ export function addressMarksJob(service: Service): Job {
 
 /**
  * Holds the jobs during a recovery. Without one, reads the state at most once a second. The end of a recovery
- * is seen at once, so that nobody who waits for the jobs takes held ones for done.
+ * is seen at once, so that held jobs are not taken for done.
  */
 export function holdInRecovery(service: Service, jobs: readonly Job[]): Job[] {
   let held = Promise.resolve(false);

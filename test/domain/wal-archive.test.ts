@@ -1,4 +1,4 @@
-/** The archive of the write-ahead log: which segments a restore needs, what retention deletes, what is stored. */
+/** The archive of the write-ahead log: what is stored, what a restore needs, and what retention deletes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,12 +24,12 @@ const daysAgo = (days: number) => new Date(Math.floor((Date.now() - days * DAY_M
 describe('the segments of a restore', () => {
   const all = [0xfe, 0xff, 0x100, 0x101, 0x103].map((number) => segment(1, number));
 
-  it('follow each other over the end of a log file, up to a missing one', () => {
+  it('follow each other over the end of a log file, up to a missing segment', () => {
     const found = followSegments([...all, segment(2, 0x200)], segment(1, 0xfe), null);
     assert.deepEqual(found, { run: all.slice(0, 4), missing: segment(1, 0x102) });
   });
 
-  it('end with the last one that is needed, or the last of the timeline', () => {
+  it('end with the last needed segment, or the last of the timeline', () => {
     const upTo = followSegments(all, segment(1, 0xfe), segment(1, 0x100));
     assert.deepEqual(upTo, { run: all.slice(0, 3), missing: null });
     const rest = followSegments([...all, segment(2, 0x104)], segment(1, 0x103), null);

@@ -15,7 +15,7 @@ import { chownToDatabaseUser, findHome, type Home } from './home.ts';
 
 /** PostgreSQL finishes a segment with changes after this time, so no more than that is lost. */
 const SEGMENT_MAX_S = 60;
-/** Without archiving, segments that were not stored stay this long: a command may have started the database. */
+/** How long segments that were not stored stay without archiving: a command may have started the database. */
 const LEFT_MS = DAY_MS;
 const SEGMENT = /^[0-9A-F]{24}$/;
 /** Other files that PostgreSQL archives. A restore stays on the timeline of its base, so none is needed. */
@@ -29,7 +29,7 @@ export interface WalSpool {
   remove(segment: string): Promise<void>;
   /** Deletes all segments, which breaks the chain. */
   drop(): Promise<void>;
-  /** How long the oldest segment has waited, also one that PostgreSQL could not copy; null if none waits. */
+  /** How long the oldest segment has waited, even if PostgreSQL could not copy it; null if none waits. */
   ageMs(): Promise<number | null>;
   isWhole(): Promise<boolean>;
   /** Notes that a base was stored: the chain begins with it. */

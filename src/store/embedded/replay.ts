@@ -1,7 +1,7 @@
 /**
  * Point-in-time recovery of the embedded database: how PostgreSQL replays the log over files that a restore
- * placed (place.ts). The file `restoring` exists meanwhile: after a kill, no service starts on a half restored
- * database, and a repetition starts over.
+ * placed (place.ts). The file `restoring` exists meanwhile: after a kill, no service starts on a database
+ * that is half restored, and a repetition starts over.
  */
 import { join } from 'node:path';
 import { quote } from './archiving.ts';

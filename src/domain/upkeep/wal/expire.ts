@@ -7,7 +7,7 @@ interface Base extends BaseName {
   readonly id: string;
 }
 
-/** The newest base of the running cluster that is older than the period stays: a restore reaches all of it. */
+/** The running cluster's newest base from before the period stays: a restore reaches all of the period. */
 export async function deleteOld(
   archives: readonly WalArchive[],
   { current, days }: { readonly current: WalArchive; readonly days: number },
@@ -18,7 +18,7 @@ export async function deleteOld(
     const bases = (await archive.bases.list()).map((id) => ({ id, ...parseBaseId(id) }));
     const segments = await archive.segments.list();
     const expired = findExpired(bases, segments, { before, keepsNewest });
-    // Bases last: without one, nobody looks for segments.
+    // Bases last: without one, no one looks for segments.
     for (const id of expired.segments) await archive.segments.remove(id);
     for (const id of expired.bases) await archive.bases.remove(id);
   }

@@ -1,7 +1,7 @@
 /**
  * The names of bases and segments, as ids of archives: they sort as the write-ahead log does. A segment has
- * its 24 hex digits and zeros; a base has its first segment, and its start in seconds. The digits of a segment
- * are its timeline, and two halves of its number.
+ * its 24 hex digits and zeros; a base has its first segment, and its start in seconds. The digits are the
+ * timeline and two halves of the segment's number.
  */
 
 const SEGMENT_DIGITS = 24;
@@ -39,8 +39,8 @@ export function timelineOf(segment: string): number {
 }
 
 /**
- * Returns the segments from `first` to `last`, or as far as none is missing. `missing` is the one that would
- * come next if there are later ones of its timeline.
+ * Returns the segments from `first` to `last`, or as far as none is missing. `missing` is the name
+ * of the next segment if the timeline has later segments.
  */
 export function followSegments(
   sorted: readonly string[],
