@@ -1,13 +1,14 @@
 /** The comparisons find each kind of difference between a model and a service that lies. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { formatId } from '../../src/kernel/ids.ts';
+import type { OpenDatabase } from '../../src/store/db.ts';
 import { Deliveries } from './checks/deliveries.ts';
 import { compareMoney } from './checks/money.ts';
 import type { Problem } from './checks/problem.ts';
 import { compareResources } from './checks/resources.ts';
 import type { CustomerView } from './checks/view.ts';
 import { Model, type ModelCustomer } from './model/model.ts';
-import { printTable, tableOf } from './report.ts';
 import type { Deposit } from './world/chains.ts';
 
 const NO_FAULTS = { lostServers: new Set<string>(), hostsFailed: false };
@@ -126,8 +127,37 @@ it('an event that arrives again under another delivery id is found', () => {
   assert.equal(deliveries.take([request('del_2')])[0]?.kind, 'doubled');
 });
 
-it('a row of the table fails if its figure is above its limit', () => {
-  const rows = tableOf([]);
-  assert.ok(rows.every(({ isOk }) => isOk));
-  assert.match(printTable([{ figure: 'lost', value: '1', held: '0', isOk: false }]), /held to 0: FAILED/);
+const AT = new Date('2026-01-01T00:00:00Z');
+const EVENT = {
+  ...{ id: '0190b5c0-0000-7000-8000-000000000001', customer_id: 'one', created_at: AT, seq: 1n },
+  ...{ deliveries: 0n, delivered: 0n, pending: 0n, failed: 0n },
+};
+const HOOK = { id: '0190b5c0-0000-7000-8000-000000000002', customer_id: 'one', active_since: AT };
+const HOOK_ID = formatId('webhook', HOOK.id);
+
+async function findDeliveries(
+  events: readonly object[],
+  hooks: readonly object[] = [HOOK],
+): Promise<string[]> {
+  const rows = async (sql: string) => (sql.includes('from webhooks') ? hooks : events);
+  const found = await new Deliveries().compare({ rows } as unknown as OpenDatabase, [HOOK_ID], true);
+  return found.map(({ kind, text }) => `${kind}: ${text}`);
+}
+
+it('the loss of every delivery of a customer is found', async () => {
+  assert.match((await findDeliveries([EVENT])).join(), /^lost: event evt_\w+ has no delivery$/);
+  const before = { ...EVENT, created_at: new Date(AT.getTime() - 1) };
+  assert.deepEqual(await findDeliveries([before]), []);
+});
+
+it('an acknowledged webhook that is gone is found', async () => {
+  assert.deepEqual(await findDeliveries([EVENT], []), [`lost: webhook ${HOOK_ID} is missing`]);
+});
+
+it('an event without a number, with two deliveries, or still pending is found', async () => {
+  assert.match((await findDeliveries([{ ...EVENT, seq: null }])).join(), /^stuck: .* has no number$/);
+  const twice = { ...EVENT, deliveries: 2n, pending: 1n };
+  assert.match((await findDeliveries([twice])).join(), /^doubled: .* has 2 deliveries$/);
+  const pending = { ...EVENT, deliveries: 1n, pending: 1n };
+  assert.match((await findDeliveries([pending])).join(), /^stuck: .* is still pending$/);
 });

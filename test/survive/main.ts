@@ -5,31 +5,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
 import type { FaultSet } from './faults/names.ts';
 import { describeStep, generate, type History, parseHistory, type Step } from './history.ts';
+import { parseOptions, type SurviveOptions } from './options.ts';
 import { printTable, tableOf } from './report.ts';
 import { type RunResult, runHistory } from './run.ts';
 import { shrink } from './shrink.ts';
 
-const MINUTE_MS = 60_000;
 const SHRINK_RUNS = 24;
 const PROBLEMS_SHOWN = 10;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '2' },
-    history: { type: 'string' },
-    cluster: { type: 'boolean', default: false },
-    'shrink-minutes': { type: 'string', default: '10' },
-    quiet: { type: 'boolean', default: false },
-  },
-});
-
+const options = readOptions();
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const tell = values.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
+const tell = options.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
 /** Runs whose world did not start. */
 let failedRuns = 0;
@@ -39,8 +28,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => st
 
 process.exitCode = await main();
 
+function readOptions(): SurviveOptions {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exit(2);
+  }
+}
+
 async function main(): Promise<number> {
-  const saved = values.history === undefined ? null : parseHistory(await readFile(values.history, 'utf8'));
+  const { history } = options;
+  const saved = history === null ? null : parseHistory(await readFile(history, 'utf8'));
   const results = saved === null ? await runSeeds() : [await replay(saved)];
   const rows = tableOf(results, failedRuns);
   say(printTable(rows));
@@ -54,16 +53,15 @@ async function main(): Promise<number> {
 }
 
 async function runSeeds(): Promise<RunResult[]> {
-  const first = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
-  const forMs = Number(values.minutes) * MINUTE_MS;
-  const faults: FaultSet = { disks: process.getuid?.() === 0, cluster: values.cluster };
+  const { firstSeed, seeds, forMs, cluster } = options;
+  const faults: FaultSet = { disks: process.getuid?.() === 0, cluster };
   if (!faults.disks) say('skipped: full and read-only disks, which need root');
   if (!faults.cluster) say('skipped: fail-over, which needs --cluster');
   const results: RunResult[] = [];
-  for (let seed = first; seed < first + Number(values.seeds) && !stop.signal.aborted; seed++) {
+  for (let seed = firstSeed; seed < firstSeed + seeds && !stop.signal.aborted; seed++) {
     tell(`seed ${seed}`);
-    const options = { seed, faults, forMs, tell, signal: stop.signal };
-    const result = await runHistory(generate(seed, faults), options).catch((error: unknown) => {
+    const run = { seed, faults, forMs, tell, signal: stop.signal };
+    const result = await runHistory(generate(seed, faults), run).catch((error: unknown) => {
       say(`seed ${seed} did not run: ${inspect(error)}`);
       return null;
     });
@@ -92,8 +90,7 @@ async function explain({ seed, steps, problems }: RunResult, faults: FaultSet): 
     tell(`${candidate.length} steps: ${result.problems.map(({ kind }) => kind).join(' ') || 'held'}`);
     return result.problems.some(({ kind }) => kinds.has(kind));
   };
-  const maxMs = Number(values['shrink-minutes']) * MINUTE_MS;
-  const shrunk = await shrink(steps, { fails, maxRuns: SHRINK_RUNS, maxMs });
+  const shrunk = await shrink(steps, { fails, maxRuns: SHRINK_RUNS, maxMs: options.shrinkMs });
   say(`the shortest history that fails, after ${shrunk.runs} runs:`);
   for (const step of shrunk.steps) say(`  ${describeStep(step)}`);
   await save({ seed, faults, steps: shrunk.steps });

@@ -35,10 +35,22 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
     held: '0',
     isOk: value === 0,
   });
+  /** Without a minimum, a run that does nothing would hold. */
+  const each = (figure: string, of: (result: RunResult) => number): Row => ({
+    figure,
+    value: String(total(of)),
+    held: 'at least 1 per seed',
+    isOk: results.every((result) => of(result) > 0),
+  });
   const recoveryMs = max(({ calmed }) => calmed.longestRecoveryMs);
   const delivered = (of: keyof RunResult['delivered']) => total((result) => result.delivered[of]);
   return [
-    shown('seeds', results.map(({ seed }) => seed).join(' ')),
+    {
+      figure: 'seeds',
+      value: results.map(({ seed }) => seed).join(' '),
+      held: 'at least 1',
+      isOk: results.length > 0,
+    },
     shown(
       'seconds',
       total(({ seconds }) => seconds),
@@ -51,10 +63,7 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
       'requests',
       total(({ asked }) => asked.requests),
     ),
-    shown(
-      'requests acknowledged',
-      total(({ asked }) => asked.acknowledged),
-    ),
+    each('requests acknowledged', ({ asked }) => asked.acknowledged),
     shown(
       'requests refused by a rule',
       total(({ asked }) => asked.refused),
@@ -79,16 +88,8 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
       'starts of processes',
       total(({ starts }) => starts),
     ),
-    {
-      figure: 'comparisons with the model',
-      value: String(total(({ calmed }) => calmed.calms)),
-      held: 'at least 1 per seed',
-      isOk: results.every(({ calmed }) => calmed.calms > 0),
-    },
-    shown(
-      'resources and entries compared',
-      total(({ calmed }) => calmed.comparedResources),
-    ),
+    each('comparisons with the model', ({ calmed }) => calmed.calms),
+    each('resources and entries compared', ({ calmed }) => calmed.comparedResources),
     shown(
       'longest wait for due work, ms',
       max(({ calmed }) => calmed.longestSettleMs),

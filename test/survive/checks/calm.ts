@@ -41,22 +41,23 @@ interface Parts {
 
 export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
   const { world, breaking, figures } = parts;
-  figures.calms += 1;
   await withTimeout(breaking.endAll(), 'the repair of every fault', REPAIRED_WITHIN_MS);
   const isReady = await recover(world, figures);
   if (!isReady) return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
   const settled = await settle(world, figures, isLast ? LAST_REST_S : REST_S);
   if (settled.length > 0) return settled;
-  return [
+  const problems = [
     ...(await compareCustomers(parts)),
     ...(await compareMachines(world, figures)),
     ...parts.deliveries.take(world.receiver.received),
-    ...(await parts.deliveries.compare(world.db, isLast)),
+    ...(await parts.deliveries.compare(world.db, webhooksOf(parts.model), isLast)),
     ...(await runVerify(world)),
     ...(await listWork(world)),
     ...deaths(world),
     ...answers(world),
   ];
+  figures.calms += 1;
+  return problems;
 }
 
 /** Waits until every process reads and writes again. */
@@ -113,6 +114,9 @@ async function compareCustomers({ world, model, figures }: Parts): Promise<Probl
   if (repeated > 0) problems.push({ kind: 'doubled', text: `${repeated} addresses are assigned twice` });
   return problems;
 }
+
+const webhooksOf = ({ customers }: Model): string[] =>
+  customers.flatMap(({ webhookId }) => (webhookId === '' ? [] : [webhookId]));
 
 async function runVerify(world: World): Promise<Problem[]> {
   const { code, stdout, stderr } = await runSkerryd(['verify'], world.commandSettings);

@@ -5,14 +5,23 @@ import type { OpenDatabase } from '../../../src/store/db.ts';
 import type { ReceivedRequest } from '../../support/webhook-receiver.ts';
 import type { Problem } from './problem.ts';
 
+interface WebhookRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly active_since: Date;
+}
+
 interface EventRow {
   readonly id: string;
+  readonly customer_id: string;
+  readonly created_at: Date;
   readonly seq: bigint | null;
-  readonly published: boolean;
   readonly deliveries: bigint;
   readonly delivered: bigint;
   readonly pending: bigint;
   readonly failed: bigint;
+  /** It happened while a webhook of its customer was active. */
+  readonly published: boolean;
 }
 
 export interface DeliveryFigures {
@@ -43,18 +52,22 @@ export class Deliveries {
     return problems;
   }
 
-  /** `isLast`: so late that every delivery has ended. */
-  async compare(db: OpenDatabase, isLast: boolean): Promise<Problem[]> {
-    const rows = await db.rows<EventRow>(
-      `select e.id, e.seq,
-         e.id >= (select min(d.event_id::text)::uuid from deliveries d where d.customer_id = e.customer_id)
-           as published,
+  /** `webhooks` are the acknowledged ones, which take every event. `isLast`: so late that no delivery is due. */
+  async compare(db: OpenDatabase, webhooks: readonly string[], isLast: boolean): Promise<Problem[]> {
+    const hooks = await db.rows<WebhookRow>('select id, customer_id, active_since from webhooks');
+    const found = await db.rows<Omit<EventRow, 'published'>>(
+      `select e.id, e.customer_id, e.created_at, e.seq,
          count(distinct d.delivery_id) as deliveries,
          count(distinct d.delivery_id) filter (where d.status = 'delivered') as delivered,
          count(distinct d.delivery_id) filter (where d.status = 'pending') as pending,
          count(distinct d.delivery_id) filter (where d.status in ('failed', 'cancelled')) as failed
-       from events e left join deliveries d on d.event_id = e.id group by e.id, e.seq, e.customer_id`,
+       from events e left join deliveries d on d.event_id = e.id
+       group by e.id, e.customer_id, e.created_at, e.seq`,
     );
+    const rows = found.map((row): EventRow => {
+      const own = hooks.filter(({ customer_id }) => customer_id === row.customer_id);
+      return { ...row, published: own.some(({ active_since }) => active_since <= row.created_at) };
+    });
     const count = (test: (row: EventRow) => boolean) => rows.filter(test).length;
     this.figures.published = count(({ published }) => published);
     this.figures.delivered = count(({ delivered }) => delivered > 0n);
@@ -62,7 +75,13 @@ export class Deliveries {
     this.figures.givenUp = count(
       ({ delivered, pending, failed }) => failed > 0n && delivered + pending === 0n,
     );
-    return rows.flatMap((row) => this.#compareEvent(row, isLast));
+    const known = new Set(hooks.map(({ id }) => formatId('webhook', id)));
+    return [
+      ...webhooks
+        .filter((id) => !known.has(id))
+        .map((id): Problem => ({ kind: 'lost', text: `webhook ${id} is missing` })),
+      ...rows.flatMap((row) => this.#compareEvent(row, isLast)),
+    ];
   }
 
   #compareEvent({ id, seq, published, ...row }: EventRow, isLast: boolean): Problem[] {

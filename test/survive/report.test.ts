@@ -1,0 +1,43 @@
+/** A run holds only if it did something, and nothing in it was above its limit. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { fakeResult } from './fake-result.ts';
+import { printTable, tableOf } from './report.ts';
+import type { RunResult } from './run.ts';
+
+const failedRows = (results: readonly RunResult[], failedRuns = 0): string[] =>
+  tableOf(results, failedRuns)
+    .filter(({ isOk }) => !isOk)
+    .map(({ figure }) => figure);
+
+const HELD = fakeResult();
+
+it('a run without a problem holds', () => {
+  assert.deepEqual(failedRows([HELD]), []);
+});
+
+it('no run at all does not hold', () => {
+  assert.deepEqual(failedRows([]), ['seeds']);
+});
+
+it('a run without an acknowledged request or a compared resource does not hold', () => {
+  const idle = fakeResult({
+    asked: { ...HELD.asked, acknowledged: 0 },
+    calmed: { ...HELD.calmed, calms: 0, comparedResources: 0 },
+  });
+  const idleRows = ['requests acknowledged', 'comparisons with the model', 'resources and entries compared'];
+  assert.deepEqual(failedRows([idle]), idleRows);
+  // The other seed does not stand in for it.
+  assert.deepEqual(failedRows([HELD, idle]), idleRows);
+});
+
+it('a run that did not start fails, and so does each kind of problem', () => {
+  assert.deepEqual(failedRows([HELD], 1), ['runs that did not start']);
+  const problems = [{ kind: 'lost', text: 'server srv_1 is missing' } as const];
+  assert.deepEqual(failedRows([fakeResult({ problems })]), ['lost']);
+});
+
+it('the table says which limit a figure is above', () => {
+  const line = printTable([{ figure: 'lost', value: '1', held: '0', isOk: false }]);
+  assert.match(line, /held to 0: FAILED/);
+});
