@@ -5,23 +5,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inspect } from 'node:util';
 import type { FaultSet } from './faults/names.ts';
-import { describeStep, generate, type History, parseHistory, type Step } from './history.ts';
+import { generate, type History, parseHistory } from './history.ts';
 import { parseOptions, type SurviveOptions } from './options.ts';
 import { printTable, tableOf } from './report.ts';
-import { type RunResult, runHistory } from './run.ts';
-import { shrink } from './shrink.ts';
-
-const SHRINK_RUNS = 24;
-const PROBLEMS_SHOWN = 10;
+import { runHistory } from './run.ts';
+import { type Attempt, runSeeds } from './seeds.ts';
 
 const options = readOptions();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const tell = options.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
-/** Runs whose world did not start. */
-let failedRuns = 0;
 const stop = new AbortController();
 /** Disks are unmounted, and processes end. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
@@ -39,8 +33,9 @@ function readOptions(): SurviveOptions {
 
 async function main(): Promise<number> {
   const { history } = options;
-  const saved = history === null ? null : parseHistory(await readFile(history, 'utf8'));
-  const results = saved === null ? await runSeeds() : [await replay(saved)];
+  const attempts = history === null ? seeds() : [replay(parseHistory(await readFile(history, 'utf8')))];
+  const parts = { run: runHistory, save, say, tell, signal: stop.signal };
+  const { results, failedRuns } = await runSeeds(attempts, parts);
   const rows = tableOf(results, failedRuns);
   say(printTable(rows));
   const isOk = rows.every((row) => row.isOk);
@@ -52,48 +47,17 @@ async function main(): Promise<number> {
   return isOk ? 0 : 1;
 }
 
-async function runSeeds(): Promise<RunResult[]> {
-  const { firstSeed, seeds, forMs, cluster } = options;
+function* seeds(): Generator<Attempt> {
+  const { firstSeed, seeds, forMs, shrinkMs, cluster } = options;
   const faults: FaultSet = { disks: process.getuid?.() === 0, cluster };
   if (!faults.disks) say('skipped: full and read-only disks, which need root');
   if (!faults.cluster) say('skipped: fail-over, which needs --cluster');
-  const results: RunResult[] = [];
-  for (let seed = firstSeed; seed < firstSeed + seeds && !stop.signal.aborted; seed++) {
-    tell(`seed ${seed}`);
-    const run = { seed, faults, forMs, tell, signal: stop.signal };
-    const result = await runHistory(generate(seed, faults), run).catch((error: unknown) => {
-      say(`seed ${seed} did not run: ${inspect(error)}`);
-      return null;
-    });
-    if (result === null) failedRuns += 1;
-    else results.push(result);
-    if (result !== null && result.problems.length > 0) await explain(result, faults);
-  }
-  return results;
+  for (let seed = firstSeed; seed < firstSeed + seeds; seed++)
+    yield { seed, faults, steps: generate(seed, faults), forMs, shrinkMs };
 }
 
-async function replay({ seed, faults, steps }: History): Promise<RunResult> {
-  const result = await runHistory(steps, { seed, faults, forMs: Number.POSITIVE_INFINITY, tell });
-  for (const { kind, text } of result.problems.slice(0, PROBLEMS_SHOWN)) say(`${kind}: ${text}`);
-  return result;
-}
-
-/** Prints what failed, and the shortest history that fails in one of these ways. */
-async function explain({ seed, steps, problems }: RunResult, faults: FaultSet): Promise<void> {
-  say(`seed ${seed} failed after ${steps.length} steps`);
-  for (const { kind, text } of problems.slice(0, PROBLEMS_SHOWN)) say(`${kind}: ${text}`);
-  await save({ seed, faults, steps });
-  const kinds = new Set(problems.map(({ kind }) => kind));
-  const fails = async (candidate: readonly Step[]): Promise<boolean> => {
-    if (stop.signal.aborted) return false;
-    const result = await runHistory(candidate, { seed, faults, forMs: Number.POSITIVE_INFINITY });
-    tell(`${candidate.length} steps: ${result.problems.map(({ kind }) => kind).join(' ') || 'held'}`);
-    return result.problems.some(({ kind }) => kinds.has(kind));
-  };
-  const shrunk = await shrink(steps, { fails, maxRuns: SHRINK_RUNS, maxMs: options.shrinkMs });
-  say(`the shortest history that fails, after ${shrunk.runs} runs:`);
-  for (const step of shrunk.steps) say(`  ${describeStep(step)}`);
-  await save({ seed, faults, steps: shrunk.steps });
+function replay({ seed, faults, steps }: History): Attempt {
+  return { seed, faults, steps, forMs: Number.POSITIVE_INFINITY, shrinkMs: 0 };
 }
 
 async function save(history: History): Promise<void> {

@@ -2,14 +2,15 @@
 import { withTimeout } from '../cli/support/with-timeout.ts';
 import { type CalmFigures, calm } from './checks/calm.ts';
 import { Deliveries, type DeliveryFigures } from './checks/deliveries.ts';
-import type { Problem } from './checks/problem.ts';
-import { Breaking } from './faults/breaking.ts';
+import { type Problem, thrown } from './checks/problem.ts';
+import { type Begin, Breaking } from './faults/breaking.ts';
 import type { FaultName, FaultSet } from './faults/names.ts';
 import { FAULTS } from './faults/table.ts';
 import type { OperationStep, Step } from './history.ts';
 import { Model } from './model/model.ts';
 import { Acting } from './operations/acting.ts';
 import type { AskFigures } from './operations/ask.ts';
+import type { OperationName } from './operations/names.ts';
 import { OPERATIONS } from './operations/operations.ts';
 import { World } from './world/world.ts';
 
@@ -44,70 +45,120 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What a run is made of; tests replace it. */
+export interface RunParts {
+  readonly start: (faults: FaultSet) => Promise<World>;
+  readonly faults: Readonly<Record<FaultName, Begin>>;
+  readonly operations: Readonly<Record<OperationName, (acting: Acting) => Promise<void>>>;
+  readonly calm: typeof calm;
+}
+
+const REAL: RunParts = { start: World.start, faults: FAULTS, operations: OPERATIONS, calm };
+
 /** Takes the steps in order. Each customer does one thing at a time, and all of them at once. */
-export async function runHistory(steps: Iterable<Step>, options: RunOptions): Promise<RunResult> {
-  const { seed, faults, tell = () => undefined } = options;
-  const world = await World.start(faults);
-  const model = new Model();
-  const breaking = new Breaking(world, FAULTS);
-  const deliveries = new Deliveries();
-  const figures: CalmFigures = {
-    calms: 0,
-    longestRecoveryMs: 0,
-    longestSettleMs: 0,
-    comparedResources: 0,
-    hosted: 0,
-  };
-  const lanes = new Map<number, Promise<void>>();
-  const taken: Step[] = [];
-  const problems: Problem[] = [];
-  const startedMs = performance.now();
-  const act = async (step: OperationStep): Promise<void> => {
-    await lanes.get(step.customer);
-    breaking.countStep();
-    const customer = model.customer(step.customer) ?? model.add(step.customer);
-    if (customer.token === '' && step.name !== 'sign up') return;
-    const acting = new Acting({ world, model, customer, step, seed });
-    lanes.set(step.customer, takeStep(acting, problems));
-  };
-  const rest = async (isLast: boolean): Promise<void> => {
-    await Promise.all(lanes.values());
-    problems.push(...(await calm({ world, model, breaking, deliveries, figures }, isLast)));
-    const { acknowledged, requests } = world.asker.figures;
-    const done = `${acknowledged} of ${requests} requests acknowledged`;
-    tell(`${taken.length} steps, ${done}, ${problems.length} problems`);
-  };
+export async function runHistory(
+  steps: Iterable<Step>,
+  options: RunOptions,
+  parts: RunParts = REAL,
+): Promise<RunResult> {
+  const run = new Run(await parts.start(options.faults), options, parts);
   try {
-    for (const step of steps) {
-      if (performance.now() - startedMs > options.forMs || options.signal?.aborted) break;
-      taken.push(step);
-      if (step.kind === 'operation') await act(step);
-      else if (step.kind === 'fault') await withTimeout(breaking.begin(step), step.name, STEP_WITHIN_MS);
-      else await rest(false);
-      if (problems.length > 0) break;
-    }
-    if (problems.length === 0 && !options.signal?.aborted) await rest(true);
-    return {
-      ...{ seed, steps: taken, problems, faults: breaking.counts, faultFailures: breaking.failures },
-      seconds: Math.round((performance.now() - startedMs) / 1_000),
-      starts: world.processes.all.reduce((sum, { starts }) => sum + starts, 0),
-      firstStartMs: Math.max(...world.processes.all.map((one) => one.firstStartMs)),
-      hosted: figures.hosted,
-      ...{ asked: world.asker.figures, calmed: figures, delivered: deliveries.figures },
-    };
+    await run.take(steps);
+    return run.result();
   } finally {
-    await withTimeout(breaking.endAll(), 'the repair', STEP_WITHIN_MS).catch(() => undefined);
-    await Promise.allSettled(lanes.values());
-    await world.close();
+    await run.close();
   }
 }
 
-async function takeStep(acting: Acting, problems: Problem[]): Promise<void> {
-  try {
-    const { name, number } = acting.step;
-    await withTimeout(OPERATIONS[name](acting), `${name}, step ${number}`, STEP_WITHIN_MS);
-  } catch (error) {
-    const text = `${acting.step.name}: ${error instanceof Error ? error.stack : error}`;
-    problems.push({ kind: 'unexpected', text });
+class Run {
+  readonly #world: World;
+  readonly #options: RunOptions;
+  readonly #parts: RunParts;
+  readonly #model = new Model();
+  readonly #breaking: Breaking;
+  readonly #deliveries = new Deliveries();
+  readonly #figures: CalmFigures = {
+    ...{ calms: 0, longestRecoveryMs: 0, longestSettleMs: 0, comparedResources: 0, hosted: 0 },
+  };
+  /** What each customer is doing. */
+  readonly #lanes = new Map<number, Promise<void>>();
+  readonly #taken: Step[] = [];
+  readonly #problems: Problem[] = [];
+  readonly #startedMs = performance.now();
+
+  constructor(world: World, options: RunOptions, parts: RunParts) {
+    this.#world = world;
+    this.#options = options;
+    this.#parts = parts;
+    this.#breaking = new Breaking(world, parts.faults);
+  }
+
+  async take(steps: Iterable<Step>): Promise<void> {
+    const { signal } = this.#options;
+    for (const step of steps) {
+      if (this.#isOver() || signal?.aborted) break;
+      this.#taken.push(step);
+      if (step.kind === 'operation') await this.#act(step);
+      else if (step.kind === 'fault') await this.#breaking.begin(step);
+      else await this.#rest(false);
+      if (this.#problems.length > 0) return;
+    }
+    if (!signal?.aborted) await this.#rest(true);
+  }
+
+  result(): RunResult {
+    const { processes, asker } = this.#world;
+    const { counts, failures } = this.#breaking;
+    return {
+      ...{ seed: this.#options.seed, steps: this.#taken, problems: this.#problems },
+      ...{ faults: counts, faultFailures: failures },
+      seconds: Math.round((performance.now() - this.#startedMs) / 1_000),
+      starts: processes.all.reduce((sum, { starts }) => sum + starts, 0),
+      firstStartMs: Math.max(...processes.all.map((one) => one.firstStartMs)),
+      hosted: this.#figures.hosted,
+      ...{ asked: asker.figures, calmed: this.#figures, delivered: this.#deliveries.figures },
+    };
+  }
+
+  async close(): Promise<void> {
+    await withTimeout(this.#breaking.endAll(), 'the repair', STEP_WITHIN_MS).catch(() => undefined);
+    await Promise.allSettled(this.#lanes.values());
+    await this.#world.close();
+  }
+
+  #isOver(): boolean {
+    return performance.now() - this.#startedMs > this.#options.forMs;
+  }
+
+  async #act(step: OperationStep): Promise<void> {
+    const [world, model] = [this.#world, this.#model];
+    await this.#lanes.get(step.customer);
+    this.#breaking.countStep();
+    const customer = model.customer(step.customer) ?? model.add(step.customer);
+    if (customer.token === '' && step.name !== 'sign up') return;
+    const acting = new Acting({ world, model, customer, step, seed: this.#options.seed });
+    const work = withTimeout(this.#parts.operations[step.name](acting), acting.name, STEP_WITHIN_MS);
+    const lane = work.catch((error: unknown) => void this.#problems.push(thrown(step.name, error)));
+    this.#lanes.set(step.customer, lane);
+  }
+
+  /** A throw is a finding as well, such as an acknowledged customer who is unknown now. */
+  async #rest(isLast: boolean): Promise<void> {
+    const { tell = () => undefined } = this.#options;
+    try {
+      this.#problems.push(...(await this.#compare(isLast)));
+    } catch (error) {
+      this.#problems.push(thrown('the comparison', error));
+    }
+    const { acknowledged, requests } = this.#world.asker.figures;
+    const done = `${acknowledged} of ${requests} requests acknowledged`;
+    tell(`${this.#taken.length} steps, ${done}, ${this.#problems.length} problems`);
+  }
+
+  async #compare(isLast: boolean): Promise<Problem[]> {
+    await Promise.all(this.#lanes.values());
+    const [world, model, breaking] = [this.#world, this.#model, this.#breaking];
+    const [deliveries, figures] = [this.#deliveries, this.#figures];
+    return await this.#parts.calm({ world, model, breaking, deliveries, figures }, isLast);
   }
 }

@@ -6,3 +6,9 @@ export interface Problem {
   readonly kind: ProblemKind;
   readonly text: string;
 }
+
+/** An error that something threw: a wait that timed out, or else an answer that no one expects. */
+export function thrown(what: string, error: unknown): Problem {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { kind: /timed out|TimeoutError/.test(text) ? 'stuck' : 'unexpected', text: `${what}: ${text}` };
+}

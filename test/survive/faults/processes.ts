@@ -65,7 +65,7 @@ export const exhaustDescriptors: Begin = async (world, step) => {
   const { pid } = at(world, step);
   if (pid === null) return nothingToRepair;
   const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
-  return await limit(pid, 'nofile', open.length + DESCRIPTORS_LEFT);
+  return (await limit(pid, 'nofile', open.length + DESCRIPTORS_LEFT)) ?? nothingToRepair;
 };
 
 /** It may end, as it does when the kernel refuses memory. */
@@ -77,25 +77,19 @@ export const exhaustMemory: Begin = async (world, step) => {
   const sizeKb = Number(/^VmSize:\s+(\d+)/m.exec(status)?.[1] ?? 0);
   if (sizeKb === 0) return nothingToRepair;
   one.mayDie += 1;
-  const repair = await limit(pid, 'as', sizeKb * 1024 + MEMORY_LEFT_BYTES);
-  return async () => {
-    await repair();
+  const noLonger = () => {
     one.mayDie -= 1;
   };
+  const repair = await limit(pid, 'as', sizeKb * 1024 + MEMORY_LEFT_BYTES);
+  if (repair === null) noLonger();
+  return repair === null ? nothingToRepair : async () => await repair().finally(noLonger);
 };
 
-/** Sets the soft limit of a running process. It may end meanwhile. */
-async function limit(pid: number, name: 'nofile' | 'as', value: number): Promise<End> {
-  const set = async (soft: string) =>
-    await execute('prlimit', ['--pid', String(pid), `--${name}=${soft}:`]).catch(() => undefined);
-  const { stdout } = await execute('prlimit', [
-    '--pid',
-    String(pid),
-    `--${name}`,
-    '-o',
-    'SOFT',
-    '--noheadings',
-  ]);
-  await set(String(value));
-  return async () => void (await set(stdout.trim()));
+/** Sets the soft limit of a running process. Null: it has ended meanwhile. */
+async function limit(pid: number, name: 'nofile' | 'as', value: number): Promise<End | null> {
+  const prlimit = async (...args: readonly string[]) =>
+    await execute('prlimit', ['--pid', String(pid), ...args]).catch(() => null);
+  const before = await prlimit(`--${name}`, '-o', 'SOFT', '--noheadings');
+  const isSet = before !== null && (await prlimit(`--${name}=${value}:`)) !== null;
+  return isSet ? async () => void (await prlimit(`--${name}=${before.stdout.trim()}:`)) : null;
 }

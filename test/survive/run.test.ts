@@ -1,0 +1,73 @@
+/** A run turns everything that goes wrong into its result. The world, the faults, and the checks are fakes. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { CALM } from './fake-result.ts';
+import type { Begin } from './faults/breaking.ts';
+import type { FaultStep, OperationStep, Step } from './history.ts';
+import { type RunOptions, type RunParts, runHistory } from './run.ts';
+import type { World } from './world/world.ts';
+
+const FAULT: FaultStep = {
+  ...{ kind: 'fault', number: 1, name: 'memory exhausted', on: 0, value: 0 },
+  ...{ afterMs: 0, forMs: 1, steps: 1 },
+};
+const SIGN_UP: OperationStep = {
+  ...{ kind: 'operation', number: 2, name: 'sign up', customer: 0 },
+  ...{ via: 0, target: 0, other: 0, value: 0 },
+};
+const OPTIONS: RunOptions = {
+  ...{ seed: 1, faults: { disks: false, cluster: false }, forMs: Number.POSITIVE_INFINITY },
+};
+const FIGURES = { requests: 1, acknowledged: 1, refused: 0, unavailable: 0, unanswered: 0, slowestMs: 1 };
+
+function parts(changes: Partial<RunParts> = {}, begin: Begin = async () => async () => undefined) {
+  let closed = 0;
+  const world = {
+    processes: { all: [{ starts: 1, firstStartMs: 10 }] },
+    asker: { figures: FIGURES },
+    close: async () => {
+      closed += 1;
+    },
+  } as unknown as World;
+  const every = <T>(value: T) => new Proxy({}, { get: () => value }) as never;
+  const fake: RunParts = {
+    start: async () => world,
+    faults: every(begin),
+    operations: every(async () => undefined),
+    calm: async () => [],
+    ...changes,
+  };
+  return { fake, closed: () => closed };
+}
+
+async function run(steps: readonly Step[], fakes: ReturnType<typeof parts>, options = OPTIONS) {
+  const result = await runHistory(steps, options, fakes.fake);
+  assert.equal(fakes.closed(), 1);
+  return result;
+}
+
+it('a comparison that throws is a problem of the run, with its history', async () => {
+  const calm = async () => {
+    throw new Error('GET /servers: 401');
+  };
+  const result = await run([SIGN_UP, CALM], parts({ calm }));
+  assert.deepEqual(result.steps, [SIGN_UP, CALM]);
+  assert.deepEqual(
+    result.problems.map(({ kind }) => kind),
+    ['unexpected'],
+  );
+  assert.match(result.problems[0]?.text ?? '', /^the comparison: Error: GET \/servers: 401/);
+});
+
+it('a fault that cannot begin or end is no problem, and is said', async () => {
+  const cannot = async () => {
+    throw new Error('no such process');
+  };
+  const begun = await run([FAULT, CALM], parts({}, cannot));
+  assert.deepEqual([begun.faultFailures, begun.problems], [['memory exhausted: no such process'], []]);
+  const ended = await run(
+    [FAULT, CALM],
+    parts({}, async () => cannot),
+  );
+  assert.deepEqual([ended.faultFailures, ended.problems], [['memory exhausted: no such process'], []]);
+});
