@@ -20,9 +20,15 @@ export async function postSession(
   return await session.post('/auth-api.php', { ...fields, password: PASSWORD });
 }
 
-export async function postSandbox(url: string, name: string, body: object = {}): Promise<Answer> {
+export async function postSandbox(
+  url: string,
+  name: string,
+  body: object = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
   const response = await fetch(`${url}/sandbox/${name}`, {
     method: 'POST',
+    ...(signal ? { signal } : {}),
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });

@@ -26,6 +26,7 @@ export const NO_PATRONI = skipUnlessInstalled(
 
 const START_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
+const ANSWER_TIMEOUT_MS = 2_000;
 /** Seconds. The smallest that Patroni accepts, so that a test need not wait for half a minute. */
 const DCS = { ttl: 20, loop_wait: 1, retry_timeout: 3, primary_start_timeout: 0 };
 
@@ -83,7 +84,7 @@ export async function startCluster(count: number): Promise<Cluster> {
     const child = running.get(node.name);
     running.delete(node.name);
     if (!child) return;
-    const closed = child.exitCode === null ? once(child, 'close') : null;
+    const closed = whenClosed(child);
     child.kill('SIGKILL');
     await crash(node);
     await closed;
@@ -118,7 +119,7 @@ export async function startCluster(count: number): Promise<Cluster> {
     },
     close: async () => {
       await Promise.all(nodes.map(kill));
-      const closed = once(dcs, 'close');
+      const closed = whenClosed(dcs);
       dcs.kill('SIGKILL');
       await closed;
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -138,6 +139,10 @@ export async function startCluster(count: number): Promise<Cluster> {
   }
 }
 
+async function whenClosed(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+}
+
 /** The postmaster's children exit when it dies; those that hang are not worth waiting for. */
 function killServer(pid: number): void {
   try {
@@ -147,8 +152,12 @@ function killServer(pid: number): void {
   }
 }
 
-async function countStreaming({ port }: PgNode): Promise<number> {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+/** Returns the standbys that stream, or -1 if the server does not answer in time. */
+export async function countStreaming({ port }: Pick<PgNode, 'port'>): Promise<number> {
+  const client = new pg.Client({
+    ...{ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
+    ...{ connectionTimeoutMillis: ANSWER_TIMEOUT_MS, query_timeout: ANSWER_TIMEOUT_MS },
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -157,7 +166,8 @@ async function countStreaming({ port }: PgNode): Promise<number> {
   } catch {
     return -1;
   } finally {
-    await client.end().catch(() => undefined);
+    const closed = client.end().catch(() => undefined);
+    await Promise.race([closed, pause(ANSWER_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
 
@@ -228,7 +238,7 @@ async function rest({ restPort }: PgNode, method: string, path: string, body?: o
     const response = await fetch(`http://127.0.0.1:${restPort}${path}`, {
       method,
       ...(body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
-      signal: AbortSignal.timeout(method === 'GET' ? 2_000 : 30_000),
+      signal: AbortSignal.timeout(method === 'GET' ? ANSWER_TIMEOUT_MS : 30_000),
     });
     await response.arrayBuffer();
     return response.status;

@@ -5,20 +5,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { killLeftovers } from '../support/skerryd-process.ts';
 import type { FaultSet } from './faults/names.ts';
 import { generate, type History, parseHistory } from './history.ts';
 import { parseOptions, type SurviveOptions } from './options.ts';
 import { printTable, tableOf } from './report.ts';
 import { runHistory } from './run.ts';
 import { type Attempt, runSeeds } from './seeds.ts';
+import { closeEverything } from './world/closing.ts';
 
 const options = readOptions();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const tell = options.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
 const stop = new AbortController();
-/** Disks are unmounted, and processes end. */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+/** npm passes on a signal that the terminal has already sent to every process. */
+const AGAIN_AFTER_MS = 500;
+let stoppedMs = Number.POSITIVE_INFINITY;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, endOrStop);
 
 process.exitCode = await main();
 
@@ -29,6 +33,22 @@ function readOptions(): SurviveOptions {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     process.exit(2);
   }
+}
+
+/** The first signal ends the run after the current step, the second one at once. */
+function endOrStop(): void {
+  if (!stop.signal.aborted) {
+    stoppedMs = performance.now();
+    stop.abort();
+    tell('stops after this step; another signal stops it at once');
+  } else if (performance.now() > stoppedMs + AGAIN_AFTER_MS) void endNow();
+}
+
+/** Processes end, and disks are unmounted. */
+async function endNow(): Promise<void> {
+  await closeEverything();
+  killLeftovers();
+  process.exit(130);
 }
 
 async function main(): Promise<number> {

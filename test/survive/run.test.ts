@@ -5,6 +5,7 @@ import { CALM } from './fake-result.ts';
 import type { Begin } from './faults/breaking.ts';
 import type { FaultStep, OperationStep, Step } from './history.ts';
 import { type RunOptions, type RunParts, runHistory } from './run.ts';
+import { Processes } from './world/processes.ts';
 import type { World } from './world/world.ts';
 
 const FAULT: FaultStep = {
@@ -70,4 +71,30 @@ it('a fault that cannot begin or end is no problem, and is said', async () => {
     parts({}, async () => cannot),
   );
   assert.deepEqual([ended.faultFailures, ended.problems], [['memory exhausted: no such process'], []]);
+});
+
+it('a comparison that does not end is a problem', async () => {
+  const calm = async () => await new Promise<never>(() => undefined);
+  const result = await run([CALM], parts({ calm }), { ...OPTIONS, restWithinMs: 10 });
+  assert.match(
+    result.problems.map(({ kind, text }) => `${kind}: ${text}`).join(),
+    /^stuck: the comparison: /,
+  );
+});
+
+it('a signal ends the run after the current step, without a comparison', async () => {
+  const stop = new AbortController();
+  const taken: string[] = [];
+  const fakes = parts({ calm: async () => Promise.reject(new Error('it was compared')) }, async (_, step) => {
+    taken.push(step.name);
+    stop.abort();
+    return async () => undefined;
+  });
+  const result = await run([FAULT, FAULT, CALM], fakes, { ...OPTIONS, signal: stop.signal });
+  assert.deepEqual([taken, result.problems], [[FAULT.name], []]);
+});
+
+it('a service without a process that runs is not waited for without end', async () => {
+  const processes = new Processes([{ url: null }] as unknown as Processes['all']);
+  await assert.rejects(processes.url(0, 30), /timed out .* no process of the service runs/);
 });

@@ -16,6 +16,8 @@ import { World } from './world/world.ts';
 
 /** A step that takes longer fails, instead of the whole run hanging. */
 const STEP_WITHIN_MS = 300_000;
+/** The steps under way, every repair, the work that is due, and the comparison. */
+const REST_WITHIN_MS = 1_200_000;
 
 export interface RunResult {
   readonly seed: number;
@@ -41,7 +43,9 @@ export interface RunOptions {
   /** Then it takes no more steps. */
   readonly forMs: number;
   readonly tell?: (line: string) => void;
-  /** Ends the run at once, without a comparison. */
+  /** A rest that takes longer is a finding. */
+  readonly restWithinMs?: number;
+  /** Ends the run after the current step, without a comparison. */
   readonly signal?: AbortSignal;
 }
 
@@ -146,7 +150,8 @@ class Run {
   async #rest(isLast: boolean): Promise<void> {
     const { tell = () => undefined } = this.#options;
     try {
-      this.#problems.push(...(await this.#compare(isLast)));
+      const { restWithinMs = REST_WITHIN_MS } = this.#options;
+      this.#problems.push(...(await withTimeout(this.#compare(isLast), 'it does not end', restWithinMs)));
     } catch (error) {
       this.#problems.push(thrown('the comparison', error));
     }

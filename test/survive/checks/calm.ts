@@ -2,7 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { withTimeout } from '../../cli/support/with-timeout.ts';
 import { postSandbox } from '../../support/answers.ts';
-import { runSkerryd } from '../../support/skerryd-process.ts';
 import type { Breaking } from '../faults/breaking.ts';
 import type { Model } from '../model/model.ts';
 import type { World } from '../world/world.ts';
@@ -15,6 +14,7 @@ import { viewCustomer } from './view.ts';
 
 const READY_WITHIN_MS = 120_000;
 const REPAIRED_WITHIN_MS = 300_000;
+const SETTLED_WITHIN_MS = 300_000;
 const POLL_MS = 50;
 const COINS = ['LTC', 'XMR', 'USDT'];
 /** More than any coin requires, and than the chains still reorganize. */
@@ -82,7 +82,8 @@ async function settle(world: World, figures: CalmFigures, restS: number): Promis
   ];
   for (const [name, body] of steps) {
     const url = await world.processes.url(0);
-    const { status, text } = await postSandbox(url, name, body).catch((error: Error) => ({
+    const signal = AbortSignal.timeout(SETTLED_WITHIN_MS);
+    const { status, text } = await postSandbox(url, name, body, signal).catch((error: Error) => ({
       status: 0,
       text: String(error.cause ?? error),
     }));
@@ -119,12 +120,12 @@ const webhooksOf = ({ customers }: Model): string[] =>
   customers.flatMap(({ webhookId }) => (webhookId === '' ? [] : [webhookId]));
 
 async function runVerify(world: World): Promise<Problem[]> {
-  const { code, stdout, stderr } = await runSkerryd(['verify'], world.commandSettings);
+  const { code, stdout, stderr } = await world.command('verify');
   return code === 0 ? [] : [{ kind: 'verify', text: `${stdout}${stderr}`.slice(-2_000) }];
 }
 
 async function listWork(world: World): Promise<Problem[]> {
-  const { code, stdout, stderr } = await runSkerryd(['work', 'list', '-o', 'json'], world.commandSettings);
+  const { code, stdout, stderr } = await world.command('work', 'list', '-o', 'json');
   if (code !== 0) return [{ kind: 'stuck', text: `work list: ${stdout}${stderr}`.slice(-500) }];
   const listed: unknown = JSON.parse(stdout);
   const isEmpty = Array.isArray(listed) ? listed.length === 0 : !/"id"/.test(stdout);

@@ -1,6 +1,5 @@
 /** The outside world breaks: receivers of webhooks, chains, hosts, and the business clock. */
 import { postSandbox } from '../../support/answers.ts';
-import { runSkerryd } from '../../support/skerryd-process.ts';
 import type { TcpProxy } from '../../support/tcp-proxy.ts';
 import { respondWith } from '../../support/webhook-receiver.ts';
 import { CUSTOMERS, type FaultStep } from '../history.ts';
@@ -9,6 +8,8 @@ import { type Begin, type End, nothingToRepair } from './breaking.ts';
 
 const JUMPS_S = [60, 3_600, 3_600, 7_200, 86_400, 2 * 86_400] as const;
 const DELAY_MAX_MS = 2_000;
+/** The jump of a clock does the work of days. */
+const SANDBOX_TIMEOUT_MS = 120_000;
 const REORG_DEPTH_MAX = 8;
 const COINS = ['LTC', 'XMR', 'USDT'] as const;
 export const HOSTS = ['par-1', 'par-2', 'par-3', 'par-4'] as const;
@@ -97,10 +98,7 @@ export const loseHost: Begin = async (world, { on }) => {
   world.lostHosts.add(name);
   const end = async () =>
     await world.untilDone(async () => {
-      const { code, stderr } = await runSkerryd(
-        ['hosts', 'lost', name, '--rebuild', '--yes'],
-        world.commandSettings,
-      );
+      const { code, stderr } = await world.command('hosts', 'lost', name, '--rebuild', '--yes');
       if (code !== 0) throw new Error(stderr);
     });
   await world.simulator.loseHost(name).catch(() => undefined);
@@ -127,5 +125,6 @@ async function clearFault(world: World, driver: string, operation: string): Prom
 /** Once: the service may be down, and a fault less is no failure. */
 async function callSandbox(world: World, { on }: FaultStep, name: string, body: object): Promise<void> {
   const url = world.processes.at(on).url;
-  if (url !== null) await postSandbox(url, name, body).catch(() => undefined);
+  const signal = AbortSignal.timeout(SANDBOX_TIMEOUT_MS);
+  if (url !== null) await postSandbox(url, name, body, signal).catch(() => undefined);
 }

@@ -61,7 +61,8 @@ export class Asker {
   }
 
   async #attempt(what: string, via: number, send: (url: string) => Promise<Answer>): Promise<Answer | null> {
-    const url = await this.#processes.url(via);
+    const url = await this.#processes.url(via).catch(() => null);
+    if (url === null) return null;
     const startedMs = performance.now();
     this.figures.requests += 1;
     try {

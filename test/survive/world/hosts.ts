@@ -16,6 +16,7 @@ import { migrate } from '../../../src/store/migrate.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startUntil } from '../../support/skerryd-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import type { Closing } from './closing.ts';
 import { SingleDatabase } from './database.ts';
 import type { HostOptions } from './host-process.ts';
 import { Supervised } from './supervised.ts';
@@ -34,8 +35,6 @@ export interface HostUnderTest {
 
 const VALID_MS = 30 * DAY_MS;
 const RENEW_AFTER_MS = 20 * DAY_MS;
-
-type Closing = (() => Promise<unknown>)[];
 
 /** Adds the host to the inventory with a certificate, as if it had joined. */
 export async function startHost(

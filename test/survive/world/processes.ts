@@ -8,6 +8,8 @@ import { Supervised } from './supervised.ts';
 const PRELOAD = fileURLToPath(new URL('./shifted-clock.ts', import.meta.url));
 const POLL_MS = 20;
 const READY_TIMEOUT_MS = 5_000;
+/** Longer than a start on a busy machine. */
+const RUNS_WITHIN_MS = 90_000;
 
 export class ServiceProcess extends Supervised<SkerrydProcess> {
   readonly #clockFile: string;
@@ -50,12 +52,12 @@ export class Processes {
   }
 
   /** The URL of this process, or of another one if it does not run. Waits until one does. */
-  async url(index: number): Promise<string> {
-    for (let n = index; ; n++) {
-      const { url } = this.at(n);
-      if (url !== null) return url;
-      if ((n - index) % this.all.length === this.all.length - 1) await pause(POLL_MS);
+  async url(index: number, withinMs = RUNS_WITHIN_MS): Promise<string> {
+    for (const until = performance.now() + withinMs; performance.now() < until; await pause(POLL_MS)) {
+      const found = this.all.map((_, n) => this.at(index + n).url).find((url) => url !== null);
+      if (found !== undefined) return found;
     }
+    throw new Error(`timed out after ${withinMs / 1_000} s: no process of the service runs`);
   }
 
   /** Whether each of them can read and write. */

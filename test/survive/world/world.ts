@@ -9,13 +9,15 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SimulatorControl } from '../../../src/drivers/compute/simulator/control.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
+import { withTimeout } from '../../cli/support/with-timeout.ts';
 import type { PgProxy } from '../../support/pg-proxy.ts';
-import type { Environment } from '../../support/skerryd-process.ts';
+import { type Environment, type ProcessExit, spawnSkerryd } from '../../support/skerryd-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import type { FaultSet } from '../faults/names.ts';
 import { Asker } from '../operations/ask.ts';
 import { Chains } from './chains.ts';
+import { Closing } from './closing.ts';
 import { ClusterDatabase } from './cluster.ts';
 import { type DatabaseServer, SingleDatabase } from './database.ts';
 import { Disk } from './disks.ts';
@@ -26,6 +28,7 @@ const PROCESSES = 2;
 const DATABASE_MB = 2_048;
 const DATA_MB = 16;
 const DONE_WITHIN_MS = 60_000;
+const COMMAND_WITHIN_MS = 180_000;
 const RETRY_MS = 200;
 const SETTINGS = {
   SKERRY_LOG_LEVEL: 'error',
@@ -44,7 +47,7 @@ type WorldParts = Pick<
   World,
   | ('folder' | 'database' | 'db' | 'processes' | 'databaseProxies' | 'receiver' | 'receiverProxy')
   | ('databaseDisk' | 'dataDisks' | 'host' | 'commandSettings')
-> & { readonly closing: (() => Promise<unknown>)[] };
+> & { readonly closing: Closing };
 
 export class World {
   readonly folder: string;
@@ -69,7 +72,7 @@ export class World {
   readonly lostHosts = new Set<string>();
   readonly frozenHosts = new Set<string>();
 
-  readonly #closing: (() => Promise<unknown>)[];
+  readonly #closing: Closing;
 
   constructor(parts: WorldParts) {
     this.#closing = parts.closing;
@@ -90,11 +93,11 @@ export class World {
   }
 
   static async start(faults: FaultSet): Promise<World> {
-    const closing: (() => Promise<unknown>)[] = [];
+    const closing = new Closing();
     try {
       return await open(faults, closing);
     } catch (error) {
-      await closeAll(closing);
+      await closing.close();
       throw error;
     }
   }
@@ -117,14 +120,20 @@ export class World {
     }
   }
 
-  async close(): Promise<void> {
-    await closeAll(this.#closing);
+  /** Runs a command of the operator. */
+  async command(...args: readonly string[]): Promise<ProcessExit> {
+    const { ended, stop } = spawnSkerryd(args, this.commandSettings);
+    try {
+      return await withTimeout(ended, `skerryd ${args.join(' ')}`, COMMAND_WITHIN_MS);
+    } catch (error) {
+      await stop('SIGKILL');
+      throw error;
+    }
   }
-}
 
-/** In reverse order. What cannot be closed keeps nothing else open. */
-async function closeAll(closing: (() => Promise<unknown>)[]): Promise<void> {
-  for (const close of closing.splice(0).reverse()) await close().catch(() => undefined);
+  async close(): Promise<void> {
+    await this.#closing.close();
+  }
 }
 
 /** Says where PostgreSQL was while a process did not start. */
@@ -137,7 +146,7 @@ async function explainStart(db: OpenDatabase, error: unknown): Promise<never> {
 
 const asText = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-async function open(faults: FaultSet, closing: (() => Promise<unknown>)[]): Promise<World> {
+async function open(faults: FaultSet, closing: Closing): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-survive-'));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   // When root runs it, the database runs as another user, who must be able to enter this folder.
