@@ -16,10 +16,13 @@ export interface TcpProxy {
   hang(): void;
   /** Ends `delay` and `hang`. */
   resume(): void;
-  /** Loses all data of the connections that are open: neither side learns it. New connections work. */
-  lose(): void;
-  /** Ends all connections without their data in flight, as a firewall that forgot them. */
-  reset(): void;
+  /**
+   * Loses all data of the connections that are open: neither side learns it. New connections work. Returns how
+   * many there were.
+   */
+  lose(): number;
+  /** Ends all connections without their data in flight, as a firewall that forgot them. Returns how many. */
+  reset(): number;
   /** Whether new connections are refused. */
   refuse(isRefusing: boolean): void;
   close(): Promise<void>;
@@ -80,9 +83,12 @@ export async function startTcpProxy(
     },
     lose: () => {
       for (const { lose } of connections) lose();
+      return connections.size;
     },
     reset: () => {
+      const { size } = connections;
       for (const { reset } of connections) reset();
+      return size;
     },
     refuse: (isRefusing) => {
       faults.isRefusing = isRefusing;

@@ -116,6 +116,24 @@ it('a resource that is back after its deletion is found', () => {
   assert.equal(problem?.text, 'server srv_1 is deleted, and running');
 });
 
+const REFUND = { type: 'refund', resource: 'srv_1', amount_usd: 7.35 };
+
+function findMissing(id: string | null, ledger: CustomerView['ledger'], hostsFailed: boolean): string[] {
+  const model = customer();
+  model.volumes.splice(0);
+  for (const server of model.servers) server.id = id;
+  const view = { ...VIEW, servers: [], volumes: [], ledger };
+  return compareResources(model, view, { ...NO_FAULTS, hostsFailed }).map(({ text }) => text);
+}
+
+it('a server that no host could create is excused by its refund, also one from a form', () => {
+  for (const id of ['srv_1', null]) {
+    assert.deepEqual(findMissing(id, [CREDIT, CHARGE, REFUND], true), []);
+    assert.equal(findMissing(id, [CREDIT, CHARGE], true).length, 1);
+    assert.equal(findMissing(id, [CREDIT, CHARGE, REFUND], false).length, 1);
+  }
+});
+
 it('an event that arrives again under another delivery id is found', () => {
   const deliveries = new Deliveries();
   const request = (delivery: string) => ({

@@ -4,7 +4,7 @@
  * index, modulo what there is.
  */
 import { Random } from '../support/random.ts';
-import { FAULT_WEIGHTS, type FaultName, type FaultSet, isAvailable } from './faults/names.ts';
+import { availableFaults, FAULT_WEIGHTS, type FaultName, type FaultSet } from './faults/names.ts';
 import { OPERATION_WEIGHTS, type OperationName } from './operations/names.ts';
 
 export interface OperationStep {
@@ -60,7 +60,10 @@ const STEPS_MAX = 20;
 export function* generate(seed: number, faults: FaultSet): Generator<Step> {
   const random = new Random(`survive ${seed}`);
   const operations = expand(OPERATION_WEIGHTS);
-  const possible = expand(FAULT_WEIGHTS).filter((name) => isAvailable(name, faults));
+  const available = availableFaults(faults);
+  const possible = expand(FAULT_WEIGHTS).filter((name) => available.includes(name));
+  // Each one once, and then by weight.
+  const first = random.shuffle(available);
   let number = 0;
   // Each customer signs up and has money before anything else.
   for (let customer = 0; customer < CUSTOMERS; customer++) {
@@ -70,7 +73,7 @@ export function* generate(seed: number, faults: FaultSet): Generator<Step> {
   for (;;) {
     for (let step = 0; step < STEPS_BETWEEN_CALMS; step++) {
       const isFault = random.below(FAULT_ONE_IN) === 0;
-      if (isFault) yield fault(random, number++, possible);
+      if (isFault) yield fault(random, number++, first.pop() ?? random.pick(possible));
       else {
         const name = random.pick(operations) ?? 'look';
         yield operation(random, { number: number++, name, customer: random.below(CUSTOMERS) });
@@ -95,11 +98,9 @@ function operation(
   };
 }
 
-function fault(random: Random, number: number, possible: readonly FaultName[]): FaultStep {
+function fault(random: Random, number: number, name: FaultName = 'process killed'): FaultStep {
   return {
-    kind: 'fault',
-    number,
-    name: random.pick(possible) ?? 'process killed',
+    ...{ kind: 'fault', number, name },
     on: random.below(VALUE_END),
     value: random.below(VALUE_END),
     afterMs: random.below(AFTER_MAX_MS),

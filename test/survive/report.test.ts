@@ -37,6 +37,18 @@ it('a run that did not start fails, and so does each kind of problem', () => {
   assert.deepEqual(failedRows([fakeResult({ problems })]), ['lost']);
 });
 
+it('each fault has a row, also one that never was or did nothing', () => {
+  const faults = new Map([
+    ['host lost', { begun: 0, applied: 0 }],
+    ['data disk read-only', { begun: 3, applied: 1 }],
+  ] as const);
+  const rows = tableOf([fakeResult({ faults })]).filter(({ figure }) => figure.startsWith('fault: '));
+  assert.deepEqual(
+    rows.map(({ figure, value }) => `${figure} ${value}`),
+    ['fault: data disk read-only 1 of 3', 'fault: host lost 0'],
+  );
+});
+
 it('the table says which limit a figure is above', () => {
   const line = printTable([{ figure: 'lost', value: '1', held: '0', isOk: false }]);
   assert.match(line, /held to 0: FAILED/);

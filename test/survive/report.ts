@@ -1,5 +1,6 @@
 /** The table of figures of one or more runs. */
 import { PROBLEM_KINDS, type ProblemKind } from './checks/problem.ts';
+import type { FaultCount } from './faults/breaking.ts';
 import type { RunResult } from './run.ts';
 
 export interface Row {
@@ -98,6 +99,10 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
     shown('events given up at the end', delivered('givenUp')),
     shown('deliveries repeated, the same', delivered('repeated')),
     ...faultRows(results),
+    shown(
+      'faults that could not begin or end',
+      total(({ faultFailures }) => faultFailures.length),
+    ),
     {
       figure: 'longest recovery, ms',
       value: String(recoveryMs),
@@ -118,14 +123,18 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
   ];
 }
 
+/** Also of faults that never were. */
 function faultRows(results: readonly RunResult[]): Row[] {
-  const counts = new Map<string, number>();
+  const counts = new Map<string, FaultCount>();
   for (const { faults } of results)
-    for (const [name, count] of faults) counts.set(name, (counts.get(name) ?? 0) + count);
+    for (const [name, { begun, applied }] of faults) {
+      const sum = counts.get(name) ?? { begun: 0, applied: 0 };
+      counts.set(name, { begun: sum.begun + begun, applied: sum.applied + applied });
+    }
   const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-  return rows.map(([name, count]) => ({
+  return rows.map(([name, { begun, applied }]) => ({
     figure: `fault: ${name}`,
-    value: String(count),
+    value: begun === applied ? String(applied) : `${applied} of ${begun}`,
     held: '',
     isOk: true,
   }));

@@ -1,9 +1,10 @@
 /** A run turns everything that goes wrong into its result. The world, the faults, and the checks are fakes. */
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { CALM } from './fake-result.ts';
-import type { Begin } from './faults/breaking.ts';
-import type { FaultStep, OperationStep, Step } from './history.ts';
+import { type Begin, lasting } from './faults/begin.ts';
+import { availableFaults, type FaultName } from './faults/names.ts';
+import { type FaultStep, generate, type OperationStep, type Step } from './history.ts';
 import { type RunOptions, type RunParts, runHistory } from './run.ts';
 import { Processes } from './world/processes.ts';
 import type { World } from './world/world.ts';
@@ -21,7 +22,7 @@ const OPTIONS: RunOptions = {
 };
 const FIGURES = { requests: 1, acknowledged: 1, refused: 0, unavailable: 0, unanswered: 0, slowestMs: 1 };
 
-function parts(changes: Partial<RunParts> = {}, begin: Begin = async () => async () => undefined) {
+function parts(changes: Partial<RunParts> = {}, begin: Begin = async () => null) {
   let closed = 0;
   const world = {
     processes: { all: [{ starts: 1, firstStartMs: 10 }] },
@@ -68,7 +69,7 @@ it('a fault that cannot begin or end is no problem, and is said', async () => {
   assert.deepEqual([begun.faultFailures, begun.problems], [['memory exhausted: no such process'], []]);
   const ended = await run(
     [FAULT, CALM],
-    parts({}, async () => cannot),
+    parts({}, async () => lasting(cannot)),
   );
   assert.deepEqual([ended.faultFailures, ended.problems], [['memory exhausted: no such process'], []]);
 });
@@ -88,7 +89,7 @@ it('a signal ends the run after the current step, without a comparison', async (
   const fakes = parts({ calm: async () => Promise.reject(new Error('it was compared')) }, async (_, step) => {
     taken.push(step.name);
     stop.abort();
-    return async () => undefined;
+    return null;
   });
   const result = await run([FAULT, FAULT, CALM], fakes, { ...OPTIONS, signal: stop.signal });
   assert.deepEqual([taken, result.problems], [[FAULT.name], []]);
@@ -97,4 +98,28 @@ it('a signal ends the run after the current step, without a comparison', async (
 it('a service without a process that runs is not waited for without end', async () => {
   const processes = new Processes([{ url: null }] as unknown as Processes['all']);
   await assert.rejects(processes.url(0, 30), /timed out .* no process of the service runs/);
+});
+
+/** Runs a seed whose time is over after the first operation. Returns the faults that had their turn. */
+async function runLate(t: TestContext, forMs: number): Promise<Set<FaultName>> {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const pass = async () => {
+    nowMs = forMs + 1;
+  };
+  const operations = new Proxy({}, { get: () => pass }) as RunParts['operations'];
+  const steps = function* (): Generator<Step> {
+    for (const step of generate(1, OPTIONS.faults))
+      yield step.kind === 'fault' ? { ...step, afterMs: 0 } : step;
+  };
+  const result = await runHistory(steps(), { ...OPTIONS, forMs }, parts({ operations }).fake);
+  return new Set(result.steps.flatMap((step) => (step.kind === 'fault' ? [step.name] : [])));
+}
+
+it('a run of five minutes takes more steps until each kind of fault had its turn', async (t) => {
+  assert.deepEqual(await runLate(t, 300_000), new Set(availableFaults(OPTIONS.faults)));
+});
+
+it('a shorter run ends with its time', async (t) => {
+  assert.deepEqual(await runLate(t, 299_000), new Set());
 });

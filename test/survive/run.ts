@@ -3,8 +3,9 @@ import { withTimeout } from '../cli/support/with-timeout.ts';
 import { type CalmFigures, calm } from './checks/calm.ts';
 import { Deliveries, type DeliveryFigures } from './checks/deliveries.ts';
 import { type Problem, thrown } from './checks/problem.ts';
-import { type Begin, Breaking } from './faults/breaking.ts';
-import type { FaultName, FaultSet } from './faults/names.ts';
+import type { Begin } from './faults/begin.ts';
+import { Breaking, type FaultCount } from './faults/breaking.ts';
+import { availableFaults, type FaultName, type FaultSet } from './faults/names.ts';
 import { FAULTS } from './faults/table.ts';
 import type { OperationStep, Step } from './history.ts';
 import { Model } from './model/model.ts';
@@ -19,13 +20,16 @@ const STEP_WITHIN_MS = 300_000;
 /** The steps under way, every repair, the work that is due, and the comparison. */
 const REST_WITHIN_MS = 1_200_000;
 
+/** A run of so long takes more steps until each kind of fault had its turn. */
+const EVERY_FAULT_FROM_MS = 5 * 60_000;
+
 export interface RunResult {
   readonly seed: number;
   /** The steps that were taken. */
   readonly steps: readonly Step[];
   readonly seconds: number;
   readonly problems: readonly Problem[];
-  readonly faults: ReadonlyMap<FaultName, number>;
+  readonly faults: ReadonlyMap<FaultName, FaultCount>;
   readonly faultFailures: readonly string[];
   readonly starts: number;
   /** How long a process takes to start on this machine, without faults. */
@@ -94,7 +98,7 @@ class Run {
     this.#world = world;
     this.#options = options;
     this.#parts = parts;
-    this.#breaking = new Breaking(world, parts.faults);
+    this.#breaking = new Breaking(world, parts.faults, availableFaults(options.faults));
   }
 
   async take(steps: Iterable<Step>): Promise<void> {
@@ -131,7 +135,9 @@ class Run {
   }
 
   #isOver(): boolean {
-    return performance.now() - this.#startedMs > this.#options.forMs;
+    const { forMs } = this.#options;
+    const isDue = performance.now() - this.#startedMs > forMs;
+    return isDue && (forMs < EVERY_FAULT_FROM_MS || this.#breaking.isComplete);
   }
 
   async #act(step: OperationStep): Promise<void> {

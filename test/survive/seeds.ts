@@ -6,7 +6,7 @@ import type { RunOptions, RunResult } from './run.ts';
 import { shrink } from './shrink.ts';
 
 const SHRINK_RUNS = 24;
-const PROBLEMS_SHOWN = 10;
+const LINES_SHOWN = 10;
 
 export interface Attempt {
   readonly seed: number;
@@ -45,6 +45,8 @@ export async function runSeeds(attempts: Iterable<Attempt>, parts: SeedsParts): 
     if (result === null) failedRuns += 1;
     else {
       results.push(result);
+      for (const failure of result.faultFailures.slice(0, LINES_SHOWN))
+        say(`fault without effect: ${failure}`);
       // What was found so far is shown in any case.
       await explain(result, { faults, shrinkMs }, parts).catch((error: unknown) =>
         say(`seed ${seed} is not explained: ${inspect(error)}`),
@@ -63,7 +65,7 @@ async function explain(
   const { say, tell, signal, run, save } = parts;
   if (problems.length === 0) return;
   say(`seed ${seed} failed after ${steps.length} steps`);
-  for (const { kind, text } of problems.slice(0, PROBLEMS_SHOWN)) say(`${kind}: ${text}`);
+  for (const { kind, text } of problems.slice(0, LINES_SHOWN)) say(`${kind}: ${text}`);
   if (shrinkMs === 0) return;
   await save({ seed, faults, steps });
   const kinds = new Set(problems.map(({ kind }) => kind));

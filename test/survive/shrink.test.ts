@@ -1,6 +1,7 @@
 /** A fake service fails on certain steps: the shrunk history has only these. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { availableFaults } from './faults/names.ts';
 import { generate, parseHistory, type Step } from './history.ts';
 import { shrink } from './shrink.ts';
 
@@ -54,4 +55,13 @@ it('a history without root or a cluster has no fault that needs them', () => {
   const names = new Set(steps.flatMap((step) => (step.kind === 'fault' ? [step.name] : [])));
   assert.ok(names.has('process killed'));
   assert.ok(![...names].some((name) => /disk|primary/.test(name)), [...names].join(', '));
+});
+
+it('each kind of fault is in the first ten rests of a history', () => {
+  const steps = take(5, 12 + 10 * 61);
+  const names = new Set(steps.flatMap((step) => (step.kind === 'fault' ? [step.name] : [])));
+  assert.deepEqual(
+    availableFaults(FAULTS).filter((name) => !names.has(name)),
+    [],
+  );
 });

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { withTimeout } from '../../cli/support/with-timeout.ts';
 import { postSandbox } from '../../support/answers.ts';
 import type { Breaking } from '../faults/breaking.ts';
+import { breaksHosts } from '../faults/names.ts';
 import type { Model } from '../model/model.ts';
 import type { World } from '../world/world.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -93,14 +94,15 @@ async function settle(world: World, figures: CalmFigures, restS: number): Promis
   return [];
 }
 
-async function compareCustomers({ world, model, figures }: Parts): Promise<Problem[]> {
+async function compareCustomers({ world, model, breaking, figures }: Parts): Promise<Problem[]> {
   const deposits = await world.chains.deposits();
   const lost = await world.db.rows<{ id: string }>(
     `select distinct data -> 'server' ->> 'id' as id from events where type = 'server.lost'`,
   );
   const facts = {
     lostServers: new Set(lost.map(({ id }) => id)),
-    hostsFailed: world.brokenCalls.size > 0 || world.lostHosts.size > 0 || world.frozenHosts.size > 0,
+    // What was ordered before has been compared before.
+    hostsFailed: [...breaking.takeRecent()].some(breaksHosts),
   };
   const problems: Problem[] = [];
   const addresses: string[] = [];

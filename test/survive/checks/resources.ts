@@ -7,7 +7,7 @@ import type { CustomerView } from './view.ts';
 export interface ResourceFacts {
   /** Servers that a lost host had: they are installed again. */
   readonly lostServers: ReadonlySet<string>;
-  /** Whether a host refused or lost anything so far: an order may have been refunded. */
+  /** Whether a host broke since the last comparison: an order may have been refunded. */
   readonly hostsFailed: boolean;
 }
 
@@ -24,16 +24,18 @@ export function compareResources(
   ];
 }
 
-/** A form answers with a number that the API does not have. */
+/** A form answers with a number that the API does not have. One that was refunded is only in the ledger. */
 function adoptServers(customer: ModelCustomer, view: CustomerView): void {
   const known = new Set(customer.servers.map(({ id }) => id));
-  for (const { id, plan, billing_months: months } of view.servers) {
-    if (known.has(id)) continue;
-    const own = customer.servers.find(
-      (each) => each.id === null && each.plan === plan && each.months === months,
-    );
-    if (own) own.id = id;
-  }
+  const adopt = (id: string, fits: (server: ModelServer) => boolean) => {
+    const own = customer.servers.find((server) => server.id === null && fits(server));
+    if (own && !known.has(id)) own.id = id;
+    known.add(id);
+  };
+  for (const { id, plan, billing_months: months } of view.servers)
+    adopt(id, (server) => server.plan === plan && server.months === months);
+  for (const { type, resource } of view.ledger)
+    if (type === 'refund' && /^srv_/.test(resource)) adopt(resource, () => true);
 }
 
 function compareServers(customer: ModelCustomer, view: CustomerView, facts: ResourceFacts): Problem[] {
@@ -60,7 +62,7 @@ function compareServer(
   if (server.isDeleted) return found ? [lost(`${subject} is deleted, and ${found.status}`)] : [];
   if (!found) {
     const isRefunded = view.ledger.some(({ type, resource }) => type === 'refund' && resource === server.id);
-    if (!facts.hostsFailed || !(isRefunded || server.id === null)) return [lost(`${subject} is missing`)];
+    if (!facts.hostsFailed || !isRefunded) return [lost(`${subject} is missing`)];
     // No host could create it, so its order was refunded. Its charge is compared with the refund.
     server.isDeleted = true;
     for (const volume of customer.volumes) if (volume.server === server) volume.server = null;

@@ -77,6 +77,16 @@ const NEEDS: Partial<Readonly<Record<FaultName, (set: FaultSet) => boolean>>> = 
   'primary killed': ({ cluster }) => cluster,
 };
 
-export function isAvailable(name: FaultName, set: FaultSet): boolean {
-  return NEEDS[name]?.(set) ?? true;
+export function availableFaults(set: FaultSet): FaultName[] {
+  const names = Object.keys(FAULT_WEIGHTS) as FaultName[];
+  return names.filter((name) => NEEDS[name]?.(set) ?? true);
+}
+
+/** Whether it breaks the service itself, or what the service cannot answer without. */
+export function breaksService(name: FaultName): boolean {
+  return !/^(?:receiver|reorganization|node|host|business clock)/.test(name);
+}
+
+export function breaksHosts(name: FaultName): boolean {
+  return name.startsWith('host ');
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { FaultStep } from '../history.ts';
 import type { ServiceProcess } from '../world/processes.ts';
 import type { World } from '../world/world.ts';
-import { type Begin, type End, nothingToRepair } from './breaking.ts';
+import { type Begin, breakOne, lasting, momentary, onPart, type Part, type Repair, rotate } from './begin.ts';
 
 const execute = promisify(execFile);
 const HOUR_MS = 3_600_000;
@@ -13,80 +13,83 @@ const HOUR_MS = 3_600_000;
 const MEMORY_LEFT_BYTES = 32 * 1024 ** 2;
 const DESCRIPTORS_LEFT = 2;
 
-const at = (world: World, { on }: FaultStep): ServiceProcess => world.processes.at(on);
+const processesOf =
+  (what: string) =>
+  ({ processes }: World, { on }: FaultStep): Part<ServiceProcess>[] =>
+    rotate(
+      processes.all.map((one, index) => onPart(`${what} of process ${index}`, one)),
+      on,
+    );
+
+const dataDisksOf = ({ dataDisks }: World, { on }: FaultStep) =>
+  rotate(
+    dataDisks.map((disk, index) => onPart(`data disk ${index}`, disk)),
+    on,
+  );
 
 /** It stays down until the fault ends. */
-const endWith =
-  (signal: NodeJS.Signals): Begin =>
-  async (world, step) => {
-    const one = at(world, step);
+const endWith = (signal: NodeJS.Signals): Begin =>
+  breakOne(processesOf('end'), async (one) => {
+    if (one.pid === null) return null;
     const ended = one.end(signal, { hold: true });
-    return async () => {
+    return lasting(async () => {
       one.release();
       await ended;
-    };
-  };
+    });
+  });
 
 export const killProcess = endWith('SIGKILL');
 export const stopProcess = endWith('SIGTERM');
 
-export const killAll: Begin = async (world) => {
-  await Promise.all(world.processes.all.map((one) => one.end('SIGKILL')));
-  return nothingToRepair;
+export const killAll: Begin = async ({ processes }) => {
+  const running = processes.all.filter(({ pid }) => pid !== null);
+  await Promise.all(running.map((one) => one.end('SIGKILL')));
+  return running.length > 0 ? momentary() : null;
 };
 
-export const freezeProcess: Begin = async (world, step) => {
-  const one = at(world, step);
-  one.signal('SIGSTOP');
-  return async () => one.signal('SIGCONT');
-};
+export const freezeProcess = breakOne(processesOf('freeze'), async (one) =>
+  one.signal('SIGSTOP') ? lasting(async () => void one.signal('SIGCONT')) : null,
+);
 
-export const shiftClock =
-  (sign: 1 | -1): Begin =>
-  async (world, step) => {
-    const one = at(world, step);
-    await one.shiftClock(sign * (1 + (step.value % HOUR_MS)));
-    return async () => await one.shiftClock(0);
-  };
+export const shiftClock = (sign: 1 | -1): Begin =>
+  breakOne(processesOf('clock'), async (one, { value }) => {
+    await one.shiftClock(sign * (1 + (value % HOUR_MS)));
+    return lasting(() => one.shiftClock(0));
+  });
 
-export const fillDataDisk: Begin = async (world, { on }) => {
-  const disk = world.dataDisks[on % world.dataDisks.length];
-  await disk?.fill();
-  return async () => await disk?.repair();
-};
+export const fillDataDisk = breakOne(dataDisksOf, async (disk) =>
+  (await disk.fill()) ? lasting(() => disk.repair()) : null,
+);
 
-export const makeDataReadOnly: Begin = async (world, { on }) => {
-  const disk = world.dataDisks[on % world.dataDisks.length];
-  await disk?.makeReadOnly();
-  return async () => await disk?.repair();
-};
+export const makeDataReadOnly = breakOne(dataDisksOf, async (disk) =>
+  (await disk.makeReadOnly()) ? lasting(() => disk.repair()) : null,
+);
 
-export const exhaustDescriptors: Begin = async (world, step) => {
-  const { pid } = at(world, step);
-  if (pid === null) return nothingToRepair;
+export const exhaustDescriptors = breakOne(processesOf('descriptors'), async ({ pid }) => {
+  if (pid === null) return null;
   const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
-  return (await limit(pid, 'nofile', open.length + DESCRIPTORS_LEFT)) ?? nothingToRepair;
-};
+  const repair = await limit(pid, 'nofile', open.length + DESCRIPTORS_LEFT);
+  return repair === null ? null : lasting(repair);
+});
 
 /** It may end, as it does when the kernel refuses memory. */
-export const exhaustMemory: Begin = async (world, step) => {
-  const one = at(world, step);
+export const exhaustMemory = breakOne(processesOf('memory'), async (one) => {
   const { pid } = one;
-  if (pid === null) return nothingToRepair;
+  if (pid === null) return null;
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const sizeKb = Number(/^VmSize:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-  if (sizeKb === 0) return nothingToRepair;
+  if (sizeKb === 0) return null;
   one.mayDie += 1;
   const noLonger = () => {
     one.mayDie -= 1;
   };
   const repair = await limit(pid, 'as', sizeKb * 1024 + MEMORY_LEFT_BYTES);
   if (repair === null) noLonger();
-  return repair === null ? nothingToRepair : async () => await repair().finally(noLonger);
-};
+  return repair === null ? null : lasting(async () => await repair().finally(noLonger));
+});
 
 /** Sets the soft limit of a running process. Null: it has ended meanwhile. */
-async function limit(pid: number, name: 'nofile' | 'as', value: number): Promise<End | null> {
+async function limit(pid: number, name: 'nofile' | 'as', value: number): Promise<Repair | null> {
   const prlimit = async (...args: readonly string[]) =>
     await execute('prlimit', ['--pid', String(pid), ...args]).catch(() => null);
   const before = await prlimit(`--${name}`, '-o', 'SOFT', '--noheadings');

@@ -1,5 +1,5 @@
 /** How each fault begins. It returns how to end it. */
-import type { Begin } from './breaking.ts';
+import type { Begin } from './begin.ts';
 import * as database from './database.ts';
 import { failOver } from './fail-over.ts';
 import type { FaultName } from './names.ts';
@@ -36,14 +36,8 @@ export const FAULTS: Readonly<Record<FaultName, Begin>> = {
     (proxy) => proxy.hang(),
     (proxy) => proxy.resume(),
   ),
-  'receiver connections reset': outside.onReceiver(
-    (proxy) => proxy.reset(),
-    () => undefined,
-  ),
-  'receiver connections half-open': outside.onReceiver(
-    (proxy) => proxy.lose(),
-    () => undefined,
-  ),
+  'receiver connections reset': outside.onReceiver((proxy) => proxy.reset() > 0, null),
+  'receiver connections half-open': outside.onReceiver((proxy) => proxy.lose() > 0, null),
   'receiver fails': outside.failReceiver,
   reorganization: outside.reorganize(false),
   'reorganization that drops payments': outside.reorganize(true),
@@ -58,14 +52,8 @@ export const FAULTS: Readonly<Record<FaultName, Begin>> = {
     (proxy) => proxy.hang(),
     (proxy) => proxy.resume(),
   ),
-  'host connections reset': outside.onHost(
-    (proxy) => proxy.reset(),
-    () => undefined,
-  ),
-  'host connections half-open': outside.onHost(
-    (proxy) => proxy.lose(),
-    () => undefined,
-  ),
+  'host connections reset': outside.onHost((proxy) => proxy.reset() > 0, null),
+  'host connections half-open': outside.onHost((proxy) => proxy.lose() > 0, null),
   'primary switched': failOver('switch'),
   'primary crashed': failOver('crash'),
   'primary killed': failOver('kill'),

@@ -16,6 +16,9 @@ export interface DatabaseServer {
   close(): Promise<void>;
 }
 
+const POLL_MS = 20;
+const REPLACED_WITHIN_MS = 60_000;
+
 /** One server, which is started again when it ends. */
 export class SingleDatabase implements DatabaseServer {
   readonly connection: ServerSettings;
@@ -39,28 +42,37 @@ export class SingleDatabase implements DatabaseServer {
     return { proxies: [proxy], url: `postgres://${user}@127.0.0.1:${proxy.port}/${database}` };
   }
 
-  /** Of the postmaster; it is started again. */
-  async signal(signal: NodeJS.Signals): Promise<void> {
+  /** Of the postmaster; it is started again. Returns its id, or null while it does not run. */
+  async signal(signal: NodeJS.Signals): Promise<number | null> {
     const pid = await this.#postmaster();
-    if (pid > 0) signalIfRunning(pid, signal);
+    return pid > 0 && signalIfRunning(pid, signal) ? pid : null;
   }
 
-  /** One of the processes behind the postmaster, such as that of a connection. */
-  async killBackend(index: number): Promise<void> {
+  /** Waits until another postmaster runs. */
+  async untilReplaced(former: number): Promise<void> {
+    for (const until = performance.now() + REPLACED_WITHIN_MS; ; await pause(POLL_MS)) {
+      const pid = await this.#postmaster();
+      if (pid > 0 && pid !== former) return;
+      if (performance.now() > until) throw new Error(`PostgreSQL ${former} was not replaced`);
+    }
+  }
+
+  /** One of the processes behind the postmaster, such as that of a connection. Returns whether it ran. */
+  async killBackend(index: number): Promise<boolean> {
     const postmaster = await this.#postmaster();
     const backends = (await this.#pids()).filter((pid) => pid !== postmaster);
     const pid = backends[index % Math.max(1, backends.length)];
-    if (pid !== undefined) signalIfRunning(pid, 'SIGKILL');
+    return pid !== undefined && signalIfRunning(pid, 'SIGKILL');
   }
 
-  /** Stops every process of the server, the first one first, so that none is added. */
-  async freeze(): Promise<() => void> {
+  /** Stops every process of the server, the first one first, so that none is added. Null: it does not run. */
+  async freeze(): Promise<(() => void) | null> {
     const postmaster = await this.#postmaster();
-    if (postmaster > 0) signalIfRunning(postmaster, 'SIGSTOP');
+    if (postmaster === 0 || !signalIfRunning(postmaster, 'SIGSTOP')) return null;
     const sessions = (await this.#pids()).filter((pid) => pid !== postmaster);
     for (const pid of sessions) signalIfRunning(pid, 'SIGSTOP');
     return () => {
-      for (const pid of [...sessions, postmaster]) if (pid > 0) signalIfRunning(pid, 'SIGCONT');
+      for (const pid of [...sessions, postmaster]) signalIfRunning(pid, 'SIGCONT');
     };
   }
 
@@ -82,10 +94,11 @@ export class SingleDatabase implements DatabaseServer {
   }
 }
 
-export function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
+function signalIfRunning(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
     // It has exited meanwhile.
+    return false;
   }
 }

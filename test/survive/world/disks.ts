@@ -25,21 +25,28 @@ export class Disk {
     return new Disk(folder, sizeMb, isMounted);
   }
 
-  /** Leaves no free block. */
-  async fill(): Promise<void> {
+  /** Leaves no free block. Returns false if it could not. */
+  async fill(): Promise<boolean> {
     const { blocks, bfree, bsize } = await statfs(this.folder);
     const usedKb = Math.ceil(((blocks - bfree) * bsize) / 1024);
     // The kernel rounds up to pages. A file may have grown meanwhile.
-    await execute('mount', ['-o', `remount,size=${usedKb}k`, this.folder]).catch(() => undefined);
+    return await this.#remount(`size=${usedKb}k`);
   }
 
-  /** Fails while a file is open for writing; then the disk stays as it is. */
-  async makeReadOnly(): Promise<void> {
-    await execute('mount', ['-o', 'remount,ro', this.folder]).catch(() => undefined);
+  /** Returns false while a file is open for writing; then the disk stays as it is. */
+  async makeReadOnly(): Promise<boolean> {
+    return await this.#remount('ro');
   }
 
   async repair(): Promise<void> {
     await execute('mount', ['-o', `remount,rw,size=${this.#sizeMb}m`, this.folder]);
+  }
+
+  async #remount(options: string): Promise<boolean> {
+    return await execute('mount', ['-o', `remount,${options}`, this.folder]).then(
+      () => true,
+      () => false,
+    );
   }
 
   async close(): Promise<void> {

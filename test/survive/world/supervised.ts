@@ -46,7 +46,8 @@ export class Supervised<Started extends Running = StartedProcess> {
   async end(signal: NodeJS.Signals, options: { readonly hold?: boolean } = {}): Promise<void> {
     const { serving } = this;
     if (serving === null) return;
-    this.#isHeld = options.hold ?? false;
+    // Another fault may hold it.
+    if (options.hold) this.#isHeld = true;
     this.#isEnded = true;
     await serving.stop(signal);
   }
@@ -55,12 +56,14 @@ export class Supervised<Started extends Running = StartedProcess> {
     this.#isHeld = false;
   }
 
-  signal(signal: NodeJS.Signals): void {
+  /** Returns whether it ran. */
+  signal(signal: NodeJS.Signals): boolean {
     const { pid } = this;
     try {
-      if (pid !== null) process.kill(pid, signal);
+      return pid !== null && process.kill(pid, signal);
     } catch {
       // It has ended meanwhile.
+      return false;
     }
   }
 

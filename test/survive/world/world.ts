@@ -67,10 +67,9 @@ export class World {
   readonly asker: Asker;
   /** For commands of the operator, which reach the database without a proxy. */
   readonly commandSettings: Environment;
-  /** Calls that hosts and nodes refused so far, and hosts that broke. */
-  readonly brokenCalls = new Set<string>();
+  /** The parts that a fault has now. */
+  readonly broken = new Set<string>();
   readonly lostHosts = new Set<string>();
-  readonly frozenHosts = new Set<string>();
 
   readonly #closing: Closing;
 
@@ -110,7 +109,7 @@ export class World {
   }
 
   /** Repeats what needs the database until it succeeds. */
-  async untilDone<T>(work: () => Promise<T>): Promise<T> {
+  readonly untilDone = async <T>(work: () => Promise<T>): Promise<T> => {
     for (const until = performance.now() + DONE_WITHIN_MS; ; await pause(RETRY_MS)) {
       try {
         return await work();
@@ -118,7 +117,7 @@ export class World {
         if (performance.now() > until) throw error;
       }
     }
-  }
+  };
 
   /** Runs a command of the operator. */
   async command(...args: readonly string[]): Promise<ProcessExit> {

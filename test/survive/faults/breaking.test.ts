@@ -1,0 +1,91 @@
+/** Faults begin and end on a fake world. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { FaultStep } from '../history.ts';
+import type { World } from '../world/world.ts';
+import { type Begin, breakOne, lasting, momentary, onPart, rotate } from './begin.ts';
+import { Breaking } from './breaking.ts';
+
+const STEP: FaultStep = {
+  ...{ kind: 'fault', number: 1, name: 'process frozen', on: 0, value: 0 },
+  ...{ afterMs: 0, forMs: 60_000, steps: 1_000 },
+};
+
+function breakingWith(begin: Begin) {
+  const world = { broken: new Set<string>() } as World;
+  const table = new Proxy({}, { get: () => begin }) as ConstructorParameters<typeof Breaking>[1];
+  return { world, breaking: new Breaking(world, table, ['process frozen', 'host lost']) };
+}
+
+const countsOf = ({ counts }: Breaking) =>
+  [...counts].map(([name, { begun, applied }]) => `${name}: ${applied} of ${begun}`);
+
+it('a fault that broke nothing is not counted, and one that never was has a count', async () => {
+  const { breaking } = breakingWith(async () => null);
+  assert.equal(breaking.isComplete, false);
+  await breaking.begin(STEP);
+  assert.deepEqual(countsOf(breaking), ['process frozen: 0 of 1', 'host lost: 0 of 0']);
+  await breaking.begin({ ...STEP, name: 'host lost' });
+  assert.equal(breaking.isComplete, true);
+});
+
+it('a fault that did nothing after all is not counted', async () => {
+  const { breaking } = breakingWith(async () => momentary(async () => false));
+  await breaking.begin(STEP);
+  await breaking.endAll();
+  assert.equal(countsOf(breaking)[0], 'process frozen: 0 of 1');
+});
+
+it('the end of all faults waits for a repair that is under way', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { breaking } = breakingWith(async () => momentary(() => promise));
+  await breaking.begin(STEP);
+  let isEnded = false;
+  const ended = breaking.endAll().then(() => {
+    isEnded = true;
+  });
+  await breaking.begin({ ...STEP, afterMs: 5 });
+  assert.equal(isEnded, false);
+  resolve();
+  await ended;
+});
+
+it('two faults of a kind break two parts, and a third one none', async () => {
+  const broken: string[] = [];
+  const parts = ['one', 'two'];
+  const begin = breakOne(
+    (_, { on }) =>
+      rotate(
+        parts.map((part) => onPart(part, part)),
+        on,
+      ),
+    async (part) => {
+      broken.push(part);
+      return lasting(async () => undefined);
+    },
+  );
+  const { breaking } = breakingWith(begin);
+  for (const on of [1, 1, 1]) await breaking.begin({ ...STEP, on });
+  assert.deepEqual(broken, ['two', 'one']);
+  assert.equal(countsOf(breaking)[0], 'process frozen: 2 of 3');
+  await breaking.endAll();
+  await breaking.begin(STEP);
+  assert.deepEqual(broken, ['two', 'one', 'one']);
+});
+
+it('a part that cannot break leaves its place free, and the next part breaks', async () => {
+  const begin = breakOne(
+    () => ['stopped', 'running'].map((part) => onPart(part, part)),
+    async (part) => (part === 'stopped' ? null : lasting(async () => undefined)),
+  );
+  const { breaking, world } = breakingWith(begin);
+  await breaking.begin(STEP);
+  assert.deepEqual([...world.broken], ['running']);
+});
+
+it('the faults since the last comparison are told once', async () => {
+  const { breaking } = breakingWith(async () => momentary());
+  await breaking.begin(STEP);
+  assert.deepEqual([...breaking.takeRecent()], ['process frozen']);
+  assert.deepEqual([...breaking.takeRecent()], []);
+});
