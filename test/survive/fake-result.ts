@@ -9,7 +9,8 @@ export function fakeResult(changes: Partial<RunResult> = {}): RunResult {
     ...{ seed: 1, steps: [CALM], seconds: 60, problems: [], faults: new Map(), faultFailures: [] },
     ...{ starts: 3, firstStartMs: 1_000, hosted: 1 },
     asked: { requests: 2, acknowledged: 1, refused: 0, unavailable: 1, unanswered: 0, slowestMs: 20 },
-    calmed: { calms: 1, longestRecoveryMs: 100, longestSettleMs: 100, comparedResources: 1, hosted: 1 },
+    recoveries: { measured: 1, longestMs: new Map([['process killed', 900]]) },
+    calmed: { calms: 1, longestSettleMs: 100, comparedResources: 1, hosted: 1 },
     delivered: { published: 1, delivered: 1, pending: 0, givenUp: 0, repeated: 0 },
     ...changes,
   };

@@ -40,13 +40,24 @@ it('a run that did not start fails, and so does each kind of problem', () => {
 it('each fault has a row, also one that never was or did nothing', () => {
   const faults = new Map([
     ['host lost', { begun: 0, applied: 0 }],
+    ['process killed', { begun: 2, applied: 2 }],
     ['data disk read-only', { begun: 3, applied: 1 }],
   ] as const);
   const rows = tableOf([fakeResult({ faults })]).filter(({ figure }) => figure.startsWith('fault: '));
   assert.deepEqual(
     rows.map(({ figure, value }) => `${figure} ${value}`),
-    ['fault: data disk read-only 1 of 3', 'fault: host lost 0'],
+    ['fault: data disk read-only 1 of 3', 'fault: host lost 0', 'fault: process killed 2, ready in 900 ms'],
   );
+});
+
+it('a recovery may take five seconds more than the start of a process', () => {
+  const recovered = (ms: number) =>
+    fakeResult({
+      recoveries: { measured: 1, longestMs: new Map([['database killed', ms]]) },
+      firstStartMs: 800,
+    });
+  assert.deepEqual(failedRows([recovered(5_800)]), []);
+  assert.deepEqual(failedRows([recovered(5_801), HELD]), ['longest recovery, ms']);
 });
 
 it('the table says which limit a figure is above', () => {

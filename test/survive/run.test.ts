@@ -25,7 +25,7 @@ const FIGURES = { requests: 1, acknowledged: 1, refused: 0, unavailable: 0, unan
 function parts(changes: Partial<RunParts> = {}, begin: Begin = async () => null) {
   let closed = 0;
   const world = {
-    processes: { all: [{ starts: 1, firstStartMs: 10 }] },
+    processes: { all: [{ starts: 1, firstStartMs: 10 }], areReady: async () => true },
     asker: { figures: FIGURES },
     close: async () => {
       closed += 1;

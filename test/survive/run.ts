@@ -6,6 +6,7 @@ import { type Problem, thrown } from './checks/problem.ts';
 import type { Begin } from './faults/begin.ts';
 import { Breaking, type FaultCount } from './faults/breaking.ts';
 import { availableFaults, type FaultName, type FaultSet } from './faults/names.ts';
+import type { Recovery } from './faults/recovery.ts';
 import { FAULTS } from './faults/table.ts';
 import type { OperationStep, Step } from './history.ts';
 import { Model } from './model/model.ts';
@@ -31,6 +32,8 @@ export interface RunResult {
   readonly problems: readonly Problem[];
   readonly faults: ReadonlyMap<FaultName, FaultCount>;
   readonly faultFailures: readonly string[];
+  /** How often the service recovered while nothing else broke it, and the longest time after each fault. */
+  readonly recoveries: Pick<Recovery, 'measured' | 'longestMs'>;
   readonly starts: number;
   /** How long a process takes to start on this machine, without faults. */
   readonly firstStartMs: number;
@@ -86,7 +89,7 @@ class Run {
   readonly #breaking: Breaking;
   readonly #deliveries = new Deliveries();
   readonly #figures: CalmFigures = {
-    ...{ calms: 0, longestRecoveryMs: 0, longestSettleMs: 0, comparedResources: 0, hosted: 0 },
+    ...{ calms: 0, longestSettleMs: 0, comparedResources: 0, hosted: 0 },
   };
   /** What each customer is doing. */
   readonly #lanes = new Map<number, Promise<void>>();
@@ -116,10 +119,10 @@ class Run {
 
   result(): RunResult {
     const { processes, asker } = this.#world;
-    const { counts, failures } = this.#breaking;
+    const { counts, failures, recovery } = this.#breaking;
     return {
       ...{ seed: this.#options.seed, steps: this.#taken, problems: this.#problems },
-      ...{ faults: counts, faultFailures: failures },
+      ...{ faults: counts, faultFailures: failures, recoveries: recovery },
       seconds: Math.round((performance.now() - this.#startedMs) / 1_000),
       starts: processes.all.reduce((sum, { starts }) => sum + starts, 0),
       firstStartMs: Math.max(...processes.all.map((one) => one.firstStartMs)),
@@ -131,6 +134,7 @@ class Run {
   async close(): Promise<void> {
     await withTimeout(this.#breaking.endAll(), 'the repair', STEP_WITHIN_MS).catch(() => undefined);
     await Promise.allSettled(this.#lanes.values());
+    this.#breaking.recovery.stop();
     await this.#world.close();
   }
 

@@ -26,7 +26,6 @@ const LAST_REST_S = 31 * 3_600;
 
 export interface CalmFigures {
   calms: number;
-  longestRecoveryMs: number;
   longestSettleMs: number;
   comparedResources: number;
   hosted: number;
@@ -43,8 +42,9 @@ interface Parts {
 export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
   const { world, breaking, figures } = parts;
   await withTimeout(breaking.endAll(), 'the repair of every fault', REPAIRED_WITHIN_MS);
-  const isReady = await recover(world, figures);
-  if (!isReady) return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
+  await breaking.recovery.finish();
+  if (!(await isReady(world)))
+    return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
   const settled = await settle(world, figures, isLast ? LAST_REST_S : REST_S);
   if (settled.length > 0) return settled;
   const problems = [
@@ -62,14 +62,10 @@ export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
 }
 
 /** Waits until every process reads and writes again. */
-async function recover(world: World, figures: CalmFigures): Promise<boolean> {
-  const startedMs = performance.now();
-  while (!(await world.processes.areReady())) {
-    if (performance.now() - startedMs > READY_WITHIN_MS) return false;
-    await pause(POLL_MS);
-  }
-  figures.longestRecoveryMs = Math.max(figures.longestRecoveryMs, Math.round(performance.now() - startedMs));
-  return true;
+async function isReady(world: World): Promise<boolean> {
+  for (const until = performance.now() + READY_WITHIN_MS; performance.now() < until; await pause(POLL_MS))
+    if (await world.processes.areReady()) return true;
+  return false;
 }
 
 async function settle(world: World, figures: CalmFigures, restS: number): Promise<Problem[]> {

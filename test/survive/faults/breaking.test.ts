@@ -11,8 +11,8 @@ const STEP: FaultStep = {
   ...{ afterMs: 0, forMs: 60_000, steps: 1_000 },
 };
 
-function breakingWith(begin: Begin) {
-  const world = { broken: new Set<string>() } as World;
+function breakingWith(begin: Begin, areReady: () => Promise<boolean> = async () => true) {
+  const world = { broken: new Set<string>(), processes: { areReady } } as unknown as World;
   const table = new Proxy({}, { get: () => begin }) as ConstructorParameters<typeof Breaking>[1];
   return { world, breaking: new Breaking(world, table, ['process frozen', 'host lost']) };
 }
@@ -44,7 +44,7 @@ it('the end of all faults waits for a repair that is under way', async () => {
   const ended = breaking.endAll().then(() => {
     isEnded = true;
   });
-  await breaking.begin({ ...STEP, afterMs: 5 });
+  await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isEnded, false);
   resolve();
   await ended;
@@ -88,4 +88,44 @@ it('the faults since the last comparison are told once', async () => {
   await breaking.begin(STEP);
   assert.deepEqual([...breaking.takeRecent()], ['process frozen']);
   assert.deepEqual([...breaking.takeRecent()], []);
+});
+
+it('a recovery is measured from the end of a fault, also one that ends by its own timer', async (t) => {
+  let [nowMs, isReady] = [0, false];
+  t.mock.method(performance, 'now', () => nowMs);
+  const asked = Promise.withResolvers<void>();
+  const { breaking } = breakingWith(
+    async () => lasting(async () => undefined),
+    async () => {
+      asked.resolve();
+      return isReady;
+    },
+  );
+  await breaking.begin({ ...STEP, forMs: 1 });
+  await asked.promise;
+  [nowMs, isReady] = [700, true];
+  await breaking.endAll();
+  await breaking.recovery.finish();
+  assert.equal(breaking.recovery.longestMs.get('process frozen'), 700);
+});
+
+it('a recovery that another fault disturbs is not measured', async () => {
+  const { breaking } = breakingWith(
+    async () => lasting(async () => undefined),
+    async () => false,
+  );
+  await breaking.begin(STEP);
+  await breaking.endAll();
+  await breaking.begin(STEP);
+  await breaking.recovery.finish();
+  assert.equal(breaking.recovery.measured, 0);
+});
+
+it('a fault outside the service disturbs no recovery', async () => {
+  const { breaking } = breakingWith(async () => lasting(async () => undefined));
+  await breaking.begin(STEP);
+  await breaking.begin({ ...STEP, name: 'host lost' });
+  await breaking.endAll();
+  await breaking.recovery.finish();
+  assert.deepEqual([...breaking.recovery.longestMs.keys()], ['process frozen']);
 });

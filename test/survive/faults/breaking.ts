@@ -5,6 +5,7 @@ import type { FaultStep } from '../history.ts';
 import type { World } from '../world/world.ts';
 import type { Begin, Broken } from './begin.ts';
 import type { FaultName } from './names.ts';
+import { Recovery } from './recovery.ts';
 
 const BEGINS_WITHIN_MS = 60_000;
 
@@ -23,6 +24,7 @@ export class Breaking {
   readonly counts = new Map<FaultName, FaultCount>();
   /** Faults that could not begin or end, such as a file system that stays busy. */
   readonly failures: string[] = [];
+  readonly recovery: Recovery;
   readonly #world: World;
   readonly #table: Readonly<Record<FaultName, Begin>>;
   readonly #active = new Set<Active>();
@@ -31,6 +33,7 @@ export class Breaking {
   constructor(world: World, table: Readonly<Record<FaultName, Begin>>, names: readonly FaultName[]) {
     this.#world = world;
     this.#table = table;
+    this.recovery = new Recovery(() => world.processes.areReady());
     for (const name of names) this.#count(name);
   }
 
@@ -46,6 +49,7 @@ export class Breaking {
     if (broken === null) return;
     this.#count(step.name).applied += 1;
     this.#recent.add(step.name);
+    this.recovery.begin(step.name);
     let ended: Promise<void> | null = null;
     const end = (): Promise<void> => {
       clearTimeout(timer);
@@ -91,6 +95,7 @@ export class Breaking {
   async #repair(step: FaultStep, { repair }: Broken): Promise<void> {
     const result = await repair().catch((error: unknown) => this.#fail(step, error));
     if (result === false) this.#count(step.name).applied -= 1;
+    this.recovery.end(step.name);
   }
 
   #count(name: FaultName): FaultCount {

@@ -1,0 +1,57 @@
+/**
+ * How long the service takes to answer again once nothing is broken: from the end of the last fault, whether its
+ * time was over or everything was repaired. A fault that begins meanwhile ends the measurement.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { breaksService, type FaultName } from './names.ts';
+
+const POLL_MS = 50;
+const GIVES_UP_AFTER_MS = 120_000;
+
+export class Recovery {
+  /** The longest one after each kind of fault. */
+  readonly longestMs = new Map<FaultName, number>();
+  measured = 0;
+  readonly #isReady: () => Promise<boolean>;
+  #broken = 0;
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(isReady: () => Promise<boolean>) {
+    this.#isReady = isReady;
+  }
+
+  begin(name: FaultName): void {
+    if (!breaksService(name)) return;
+    this.#broken += 1;
+    this.stop();
+  }
+
+  end(name: FaultName): void {
+    if (!breaksService(name)) return;
+    this.#broken -= 1;
+    if (this.#broken > 0) return;
+    this.#stop = new AbortController();
+    this.#running = this.#measure(name, this.#stop.signal);
+  }
+
+  /** Ends the measurement. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Waits for the measurement. */
+  async finish(): Promise<void> {
+    await this.#running;
+  }
+
+  async #measure(name: FaultName, signal: AbortSignal): Promise<void> {
+    const startedMs = performance.now();
+    const elapsedMs = () => Math.round(performance.now() - startedMs);
+    while (!(await this.#isReady()) && elapsedMs() < GIVES_UP_AFTER_MS && !signal.aborted)
+      await pause(POLL_MS);
+    if (signal.aborted) return;
+    this.measured += 1;
+    this.longestMs.set(name, Math.max(elapsedMs(), this.longestMs.get(name) ?? 0));
+  }
+}
