@@ -9,7 +9,7 @@ import type { CustomerView } from './view.ts';
 const MONTH_MS = 30.44 * DAY_MS;
 
 const toCents = (usd: number): bigint => BigInt(Math.round(usd * 100));
-const sum = (entries: readonly JsonBody[]): bigint =>
+export const sum = (entries: readonly JsonBody[]): bigint =>
   entries.reduce((total, { amount_usd: usd }) => total + toCents(usd), 0n);
 
 export function compareMoney(

@@ -1,6 +1,8 @@
 /** Compares the resources of a customer with those of the model. */
+import { cyclePrice } from '../../lifecycle/rules.ts';
 import type { JsonBody } from '../../support/v1-client.ts';
 import type { ModelCustomer, ModelServer } from '../model/model.ts';
+import { sum } from './money.ts';
 import type { Problem } from './problem.ts';
 import type { CustomerView } from './view.ts';
 
@@ -34,8 +36,11 @@ function adoptServers(customer: ModelCustomer, view: CustomerView): void {
   };
   for (const { id, plan, billing_months: months } of view.servers)
     adopt(id, (server) => server.plan === plan && server.months === months);
-  for (const { type, resource } of view.ledger)
-    if (type === 'refund' && /^srv_/.test(resource)) adopt(resource, () => true);
+  for (const { type, resource } of view.ledger) {
+    if (type !== 'refund' || !/^srv_/.test(resource)) continue;
+    const charges = view.ledger.filter((entry) => entry.type === 'charge' && entry.resource === resource);
+    adopt(resource, ({ plan, months }) => cyclePrice(plan, months) === -sum(charges));
+  }
 }
 
 function compareServers(customer: ModelCustomer, view: CustomerView, facts: ResourceFacts): Problem[] {
