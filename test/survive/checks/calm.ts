@@ -43,10 +43,10 @@ export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
   const { world, breaking, figures } = parts;
   await withTimeout(breaking.endAll(), 'the repair of every fault', REPAIRED_WITHIN_MS);
   await breaking.recovery.finish();
-  if (!(await isReady(world)))
-    return [{ kind: 'stuck', text: `not ready ${READY_WITHIN_MS / 1_000} s after every repair` }];
+  const text = `not ready ${READY_WITHIN_MS / 1_000} s after every repair`;
+  if (!(await isReady(world))) return [{ kind: 'stuck', text }, ...deaths(world), ...answers(world)];
   const settled = await settle(world, figures, isLast ? LAST_REST_S : REST_S);
-  if (settled.length > 0) return settled;
+  if (settled.length > 0) return [...settled, ...deaths(world), ...answers(world)];
   const problems = [
     ...(await compareCustomers(parts)),
     ...(await compareMachines(world, figures)),

@@ -53,7 +53,14 @@ export const terminateBackends: Begin = async (world, { value }) => {
 
 export const fillDatabaseDisk = breakOne(
   ({ databaseDisk }) => [onPart('database disk', databaseDisk)],
-  async (disk) => ((await disk.fill()) ? lasting(() => disk.repair()) : null),
+  async (disk, _, world) => {
+    if (!(await disk.fill())) return null;
+    // PostgreSQL may have ended, and starts once there is space.
+    return lasting(async () => {
+      await disk.repair();
+      await untilAnswers(world);
+    });
+  },
 );
 
 type Proxies = readonly PgProxy[];
