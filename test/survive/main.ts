@@ -24,15 +24,19 @@ const AGAIN_AFTER_MS = 500;
 let stoppedMs = Number.POSITIVE_INFINITY;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, endOrStop);
 
-process.exitCode = await main();
+process.exitCode = await main().catch(refuse);
 
 function readOptions(): SurviveOptions {
   try {
     return parseOptions(process.argv.slice(2));
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    process.exit(2);
+    return process.exit(refuse(error));
   }
+}
+
+function refuse(error: unknown): number {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  return 2;
 }
 
 /** The first signal ends the run after the current step, the second one at once. */
