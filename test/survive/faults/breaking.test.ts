@@ -1,6 +1,6 @@
 /** Faults begin and end on a fake world. */
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { afterEach, it } from 'node:test';
 import type { FaultStep } from '../history.ts';
 import type { World } from '../world/world.ts';
 import { type Begin, breakOne, lasting, momentary, onPart, rotate } from './begin.ts';
@@ -11,10 +11,22 @@ const STEP: FaultStep = {
   ...{ afterMs: 0, forMs: 60_000, steps: 1_000 },
 };
 
+const made: Breaking[] = [];
+/** A fault under way has a timer, and a recovery polls. */
+afterEach(async () => {
+  for (const { recovery } of made) recovery.stop();
+  for (const breaking of made.splice(0)) {
+    await breaking.endAll();
+    breaking.recovery.stop();
+  }
+});
+
 function breakingWith(begin: Begin, areReady: () => Promise<boolean> = async () => true) {
   const world = { broken: new Set<string>(), processes: { areReady } } as unknown as World;
   const table = new Proxy({}, { get: () => begin }) as ConstructorParameters<typeof Breaking>[1];
-  return { world, breaking: new Breaking(world, table, ['process frozen', 'host lost']) };
+  const breaking = new Breaking(world, table, ['process frozen', 'host lost']);
+  made.push(breaking);
+  return { world, breaking };
 }
 
 const countsOf = ({ counts }: Breaking) =>
