@@ -17,11 +17,11 @@ export interface TcpProxy {
   /** Ends `delay` and `hang`. */
   resume(): void;
   /**
-   * Loses all data of the connections that are open: neither side learns it. New connections work. Returns how
-   * many there were.
+   * Loses all data of the connections that are open: neither side learns it. New connections work. Returns
+   * their number.
    */
   lose(): number;
-  /** Ends all connections without their data in flight, as a firewall that forgot them. Returns how many. */
+  /** Ends all connections without their data in flight, as a firewall does. Returns their number. */
   reset(): number;
   /** Whether new connections are refused. */
   refuse(isRefusing: boolean): void;

@@ -15,7 +15,7 @@ import { type Attempt, runSeeds } from './seeds.ts';
 import { closeEverything } from './world/closing.ts';
 
 const options = readOptions();
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const tell = options.quiet ? () => undefined : (line: string) => process.stderr.write(`${line}\n`);
 
 const stop = new AbortController();
@@ -58,24 +58,24 @@ async function endNow(): Promise<void> {
 async function main(): Promise<number> {
   const { history } = options;
   const attempts = history === null ? seeds() : [replay(parseHistory(await readFile(history, 'utf8')))];
-  const parts = { run: runHistory, save, say, tell, signal: stop.signal };
+  const parts = { run: runHistory, save, print, tell, signal: stop.signal };
   const { results, failedRuns } = await runSeeds(attempts, parts);
   const rows = tableOf(results, failedRuns);
-  say(printTable(rows));
+  print(printTable(rows));
   const isOk = rows.every((row) => row.isOk);
   if (stop.signal.aborted) {
-    say('INTERRUPTED');
+    print('INTERRUPTED');
     return 130;
   }
-  say(isOk ? 'Everything held.' : 'FAILED');
+  print(isOk ? 'Everything held.' : 'FAILED');
   return isOk ? 0 : 1;
 }
 
 function* seeds(): Generator<Attempt> {
   const { firstSeed, seeds, forMs, shrinkMs, cluster } = options;
   const faults: FaultSet = { disks: process.getuid?.() === 0, cluster };
-  if (!faults.disks) say('skipped: full and read-only disks, which need root');
-  if (!faults.cluster) say('skipped: fail-over, which needs --cluster');
+  if (!faults.disks) print('skipped: full and read-only disks, which need root');
+  if (!faults.cluster) print('skipped: fail-over, which needs --cluster');
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++)
     yield { seed, faults, steps: generate(seed, faults), forMs, shrinkMs };
 }
@@ -87,5 +87,5 @@ function replay({ seed, faults, steps }: History): Attempt {
 async function save(history: History): Promise<void> {
   const file = join(tmpdir(), `survive-${history.seed}-${history.steps.length}.json`);
   await writeFile(file, JSON.stringify(history));
-  say(`run it again: npm run survive -- --history ${file}`);
+  print(`run it again: npm run survive -- --history ${file}`);
 }

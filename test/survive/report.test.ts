@@ -37,7 +37,7 @@ it('a run that did not start fails, and so does each kind of problem', () => {
   assert.deepEqual(failedRows([fakeResult({ problems })]), ['lost']);
 });
 
-it('each fault has a row, also one that never was or did nothing', () => {
+it('each fault has a row, also if it never was or did nothing', () => {
   const faults = new Map([
     ['host lost', { begun: 0, applied: 0 }],
     ['process killed', { begun: 2, applied: 2 }],

@@ -1,4 +1,4 @@
-/** A run turns everything that goes wrong into its result. The world, the faults, and the checks are fakes. */
+/** A run turns every failure into its result. The world, the faults, and the checks are fakes. */
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { CALM } from './fake-result.ts';

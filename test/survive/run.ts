@@ -56,7 +56,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a run is made of; tests replace it. */
+/** The parts of a run; tests replace them. */
 export interface RunParts {
   readonly start: (faults: FaultSet) => Promise<World>;
   readonly faults: Readonly<Record<FaultName, Begin>>;
@@ -91,7 +91,7 @@ class Run {
   readonly #figures: CalmFigures = {
     ...{ calms: 0, longestSettleMs: 0, comparedResources: 0, hosted: 0 },
   };
-  /** What each customer is doing. */
+  /** The step under way of each customer. */
   readonly #lanes = new Map<number, Promise<void>>();
   readonly #taken: Step[] = [];
   readonly #problems: Problem[] = [];

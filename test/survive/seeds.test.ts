@@ -24,7 +24,7 @@ async function runFake(
   const parts: SeedsParts = {
     run: async (steps, { seed }) => await run(seed, [...steps]),
     save: async (history) => void saved.push(history),
-    say: (line) => void lines.push(line),
+    print: (line) => void lines.push(line),
     tell: () => undefined,
     signal,
   };

@@ -1,4 +1,4 @@
-/** Runs one history after another, and explains each that fails with the shortest one that still does. */
+/** Runs one history after another, and explains each failure with the shortest history that still fails. */
 import { inspect } from 'node:util';
 import type { FaultSet } from './faults/names.ts';
 import { describeStep, type History, type Step } from './history.ts';
@@ -20,7 +20,7 @@ export interface Attempt {
 export interface SeedsParts {
   readonly run: (steps: Iterable<Step>, options: RunOptions) => Promise<RunResult>;
   readonly save: (history: History) => Promise<void>;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly tell: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -32,24 +32,24 @@ export interface SeedsOutcome {
 }
 
 export async function runSeeds(attempts: Iterable<Attempt>, parts: SeedsParts): Promise<SeedsOutcome> {
-  const { run, say, tell, signal } = parts;
+  const { run, print, tell, signal } = parts;
   const results: RunResult[] = [];
   let failedRuns = 0;
   for (const { seed, faults, steps, forMs, shrinkMs } of attempts) {
     if (signal.aborted) break;
     tell(`seed ${seed}`);
     const result = await run(steps, { seed, faults, forMs, tell, signal }).catch((error: unknown) => {
-      say(`seed ${seed} did not run: ${inspect(error)}`);
+      print(`seed ${seed} did not run: ${inspect(error)}`);
       return null;
     });
     if (result === null) failedRuns += 1;
     else {
       results.push(result);
       for (const failure of result.faultFailures.slice(0, LINES_SHOWN))
-        say(`fault without effect: ${failure}`);
-      // What was found so far is shown in any case.
+        print(`fault without effect: ${failure}`);
+      // An error here must not lose the result.
       await explain(result, { faults, shrinkMs }, parts).catch((error: unknown) =>
-        say(`seed ${seed} is not explained: ${inspect(error)}`),
+        print(`seed ${seed} is not explained: ${inspect(error)}`),
       );
     }
   }
@@ -62,10 +62,10 @@ async function explain(
   { faults, shrinkMs }: Pick<Attempt, 'faults' | 'shrinkMs'>,
   parts: SeedsParts,
 ): Promise<void> {
-  const { say, tell, signal, run, save } = parts;
+  const { print, tell, signal, run, save } = parts;
   if (problems.length === 0) return;
-  say(`seed ${seed} failed after ${steps.length} steps`);
-  for (const { kind, text } of problems.slice(0, LINES_SHOWN)) say(`${kind}: ${text}`);
+  print(`seed ${seed} failed after ${steps.length} steps`);
+  for (const { kind, text } of problems.slice(0, LINES_SHOWN)) print(`${kind}: ${text}`);
   if (shrinkMs === 0) return;
   await save({ seed, faults, steps });
   const kinds = new Set(problems.map(({ kind }) => kind));
@@ -81,7 +81,7 @@ async function explain(
     return found.some((kind) => kinds.has(kind));
   };
   const shrunk = await shrink(steps, { fails, maxRuns: SHRINK_RUNS, maxMs: shrinkMs });
-  say(`the shortest history that fails, after ${shrunk.runs} runs:`);
-  for (const step of shrunk.steps) say(`  ${describeStep(step)}`);
+  print(`the shortest history that fails, after ${shrunk.runs} runs:`);
+  for (const step of shrunk.steps) print(`  ${describeStep(step)}`);
   await save({ seed, faults, steps: shrunk.steps });
 }

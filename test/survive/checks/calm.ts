@@ -97,7 +97,7 @@ async function compareCustomers({ world, model, breaking, figures }: Parts): Pro
   );
   const facts = {
     lostServers: new Set(lost.map(({ id }) => id)),
-    // What was ordered before has been compared before.
+    // Earlier orders have been compared.
     hostsFailed: [...breaking.takeRecent()].some(breaksHosts),
   };
   const problems: Problem[] = [];

@@ -52,7 +52,7 @@ export class Deliveries {
     return problems;
   }
 
-  /** `webhooks` are the acknowledged ones, which take every event. `isLast`: so late that no delivery is due. */
+  /** `webhooks`: the acknowledged ones, which take every event. `isLast`: no delivery is still due. */
   async compare(db: OpenDatabase, webhooks: readonly string[], isLast: boolean): Promise<Problem[]> {
     const hooks = await db.rows<WebhookRow>('select id, customer_id, active_since from webhooks');
     const found = await db.rows<Omit<EventRow, 'published'>>(

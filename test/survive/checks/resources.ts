@@ -26,7 +26,7 @@ export function compareResources(
   ];
 }
 
-/** A form answers with a number that the API does not have. One that was refunded is only in the ledger. */
+/** A form answers with a number that the API does not have. A refunded order is only in the ledger. */
 function adoptServers(customer: ModelCustomer, view: CustomerView): void {
   const known = new Set(customer.servers.map(({ id }) => id));
   const adopt = (id: string, fits: (server: ModelServer) => boolean) => {

@@ -32,7 +32,7 @@ function breakingWith(begin: Begin, areReady: () => Promise<boolean> = async () 
 const countsOf = ({ counts }: Breaking) =>
   [...counts].map(([name, { begun, applied }]) => `${name}: ${applied} of ${begun}`);
 
-it('a fault that broke nothing is not counted, and one that never was has a count', async () => {
+it('a fault that broke nothing is not counted, and a fault that never was has a count', async () => {
   const { breaking } = breakingWith(async () => null);
   assert.equal(breaking.isComplete, false);
   await breaking.begin(STEP);
@@ -95,14 +95,14 @@ it('a part that cannot break leaves its place free, and the next part breaks', a
   assert.deepEqual([...world.broken], ['running']);
 });
 
-it('the faults since the last comparison are told once', async () => {
+it('the faults since the last comparison are returned once', async () => {
   const { breaking } = breakingWith(async () => momentary());
   await breaking.begin(STEP);
   assert.deepEqual([...breaking.takeRecent()], ['process frozen']);
   assert.deepEqual([...breaking.takeRecent()], []);
 });
 
-it('a recovery is measured from the end of a fault, also one that ends by its own timer', async (t) => {
+it('a recovery is measured from the end of a fault, also if it ends by its own timer', async (t) => {
   let [nowMs, isReady] = [0, false];
   t.mock.method(performance, 'now', () => nowMs);
   const asked = Promise.withResolvers<void>();

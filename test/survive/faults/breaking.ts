@@ -81,7 +81,7 @@ export class Breaking {
     return recent;
   }
 
-  /** One that begins too late ends at once. */
+  /** A fault that begins too late ends at once. */
   async #start(step: FaultStep): Promise<Broken | null> {
     const begun = this.#table[step.name](this.#world, step);
     try {

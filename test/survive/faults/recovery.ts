@@ -1,6 +1,6 @@
 /**
- * How long the service takes to answer again once nothing is broken: from the end of the last fault, whether its
- * time was over or everything was repaired. A fault that begins meanwhile ends the measurement.
+ * The time until the service answers again once nothing is broken: from the end of the last fault, by its own
+ * timer or by the repair of everything. A fault that begins meanwhile ends the measurement.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { breaksService, type FaultName } from './names.ts';

@@ -1,4 +1,4 @@
-/** A world closes whatever happens. */
+/** A world closes in any case. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Closing, closeEverything } from './closing.ts';
@@ -10,7 +10,7 @@ function recorded() {
   return { closing, closed };
 }
 
-it('parts close in reverse order, also after one that fails or hangs', async () => {
+it('parts close in reverse order, also after a part that fails or hangs', async () => {
   const { closing, closed } = recorded();
   closing.push(async () => Promise.reject(new Error('busy')));
   closing.push(async () => await new Promise(() => undefined));
@@ -18,7 +18,7 @@ it('parts close in reverse order, also after one that fails or hangs', async () 
   assert.deepEqual(closed, [3, 2, 1]);
 });
 
-it('every open world closes at once, also one that is closing', async () => {
+it('every open world closes at once, also if it is closing already', async () => {
   const [one, two] = [recorded(), recorded()];
   const { promise, resolve } = Promise.withResolvers<void>();
   one.closing.push(async () => await promise);

@@ -1,9 +1,9 @@
-/** What a world opened. It closes in reverse order, and what cannot be closed keeps nothing else open. */
+/** The open parts of a world. They close in reverse order, and a part that hangs keeps no other open. */
 import { withTimeout } from '../../cli/support/with-timeout.ts';
 
 type Close = () => Promise<unknown>;
 
-/** Longer than a process of the service takes to start, since one that starts is waited for. */
+/** Longer than a process of the service takes to start, since we wait for a process that starts. */
 const CLOSES_WITHIN_MS = 90_000;
 /** After a second signal. */
 const ENDS_WITHIN_MS = 12_000;

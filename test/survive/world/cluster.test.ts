@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { it } from 'node:test';
 import { countStreaming } from '../../support/patroni.ts';
 
-it('a server that accepts connections and never answers counts as one that does not answer', {
+it('a server that accepts connections and never answers counts as no answer', {
   timeout: 20_000,
 }, async (t) => {
   const server = createServer((socket) => void socket.on('error', () => undefined).resume());
