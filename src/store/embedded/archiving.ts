@@ -121,7 +121,7 @@ class FolderSpool implements WalSpool {
     const [oldest] = await this.list();
     const waiting = [
       ...(oldest === undefined ? [] : [join(this.#folder, oldest)]),
-      ...(await this.#listUncopied()),
+      ...(await this.#listReady()),
     ];
     const found = await Promise.all(waiting.map((path) => lstat(path).catch(undefinedIfMissing)));
     const times = found.flatMap((each) => (each ? [each.mtimeMs] : []));
@@ -129,7 +129,7 @@ class FolderSpool implements WalSpool {
   }
 
   /** PostgreSQL notes each finished segment in a file until its command has succeeded. */
-  async #listUncopied(): Promise<string[]> {
+  async #listReady(): Promise<string[]> {
     const folder = join(this.#home.cluster, 'pg_wal/archive_status');
     const names = (await readdir(folder).catch(undefinedIfMissing)) ?? [];
     return names.filter((name) => name.endsWith('.ready')).map((name) => join(folder, name));
