@@ -74,7 +74,7 @@ export const DATABASE_METRICS = {
   skerry_backup_failed: { help: '1: the latest backup failed.', labels: [] },
   skerry_backup_size_bytes: { help: 'Size of the newest verified backup.', labels: [] },
   skerry_wal_waiting_seconds: {
-    help: 'How long the oldest segment of the write-ahead log waits for its archive. Absent without one.',
+    help: 'How long the oldest segment of the write-ahead log waits for its archive, or infinity.',
     labels: [],
   },
   skerry_wal_base_age_seconds: {
