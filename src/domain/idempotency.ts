@@ -82,12 +82,12 @@ export async function runIdempotent<Caller extends CustomerActor, Result extends
   }
   requireIdempotencyKey(key);
   const slot = `${actor.customerId} ${key}`;
-  for (const deadline = Date.now() + LIMITS.idempotencyWaitMs; ; ) {
+  for (const deadline = performance.now() + LIMITS.idempotencyWaitMs; ; ) {
     const replay = await findReplay(service, service.reads, request, key);
     if (replay) return replay;
     const other = inFlight.get(slot);
     if (!other) return await trackInFlight(slot, runAttempt(service, request, key, { verb, respond }));
-    const waitMs = Math.max(deadline - Date.now(), 0);
+    const waitMs = Math.max(deadline - performance.now(), 0);
     if (!(await runApart(waitMs, () => settlesWithin(other, waitMs)))) throwStillInFlight();
   }
 }
