@@ -152,6 +152,15 @@ export class InterleaveDatabase implements Wait {
   async cancel(pid: number): Promise<void> {
     await this.admin.row('select pg_cancel_backend($1)', [pid]);
   }
+
+  /** A session that waits for a lock holds nothing that the server needs. */
+  pause(pid: number): void {
+    process.kill(pid, 'SIGSTOP');
+  }
+
+  resume(pid: number): void {
+    process.kill(pid, 'SIGCONT');
+  }
 }
 
 /** It would move rows, and change the plans of statements. */

@@ -191,6 +191,7 @@ export class Scheduler {
 
   /** Ends what a failed interleaving leaves. */
   async abandon(): Promise<void> {
+    this.#settling.resumeAll();
     await Promise.all(this.tasks.map((task) => this.#end(task)));
   }
 

@@ -72,7 +72,7 @@ export class Sessions {
         return;
       }
       // The server of a lost connection rolls back. Ours was not lost, so it can be used again.
-      const operation = scheduler.begin(task, 'rollback of a lost connection');
+      const operation = scheduler.begin(task, 'rollback of a lost connection', client.processID);
       void end().then(() => operation.end(() => undefined));
     };
     if (task.state === 'dead') void end();

@@ -1,7 +1,8 @@
 /**
  * Waits until nothing moves. A statement that was sent has either settled, or waits for a lock that a session
  * holds whose task waits for us: the database says so. Both last until the next choice, so how long anything
- * took has no effect.
+ * took has no effect. Sessions that wait for one row would race for it when it is released, so they go on one
+ * after the other.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { runOutside } from './context.ts';
@@ -12,6 +13,8 @@ export interface Operation {
   /** The session's process in the database; null if it cannot wait for a lock of another task. */
   readonly pid: number | null;
   isBlocked: boolean;
+  /** Its session does not run, even if it has its lock. */
+  isPaused: boolean;
   /** It was aborted to end a deadlock. */
   isVictim: boolean;
   /** Takes the continuation of the task, which runs when nothing moves. */
@@ -23,6 +26,8 @@ export interface Wait {
   /** Who blocks each session; nobody: it does not wait for a lock. */
   blockers(pids: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>;
   cancel(pid: number): Promise<void>;
+  pause(pid: number): void;
+  resume(pid: number): void;
 }
 
 /** A statement that takes longer does not wait for the processor. */
@@ -51,6 +56,7 @@ export class Settling {
     const operation: Operation = {
       ...about,
       isBlocked: false,
+      isPaused: false,
       isVictim: false,
       end: (deliver) => {
         if (!this.#operations.delete(operation)) return;
@@ -90,22 +96,52 @@ export class Settling {
     for (let confirmed = 0; this.#operations.size > 0; ) {
       if (Date.now() - startedMs > STUCK_MS) throw new Error(`stuck: ${this.#describe()}`);
       const ended = this.#ended;
-      if ([...this.#operations].some(({ isBlocked }) => !isBlocked)) await this.#nextEnd();
+      if ([...this.#operations].some((one) => !one.isBlocked && !one.isPaused)) await this.#nextEnd();
       if (this.#ended !== ended) confirmed = 0;
       if (this.#ended !== ended || [...this.#operations].some(({ pid }) => pid === null)) continue;
       const graph = await this.#readWaits();
-      const isStill = this.#ended === ended && [...this.#operations].every(({ isBlocked }) => isBlocked);
+      const isStill =
+        this.#ended === ended && [...this.#operations].every((one) => one.isBlocked || one.isPaused);
       confirmed = isStill ? confirmed + 1 : 0;
       if (confirmed < CONFIRMATIONS) continue;
+      confirmed = 0;
+      if (this.#resumeNext()) continue;
       const victim = this.#deadlocked(graph);
       if (!victim) break;
       notes.push(`${victim.label} is aborted: deadlock`);
       victim.isVictim = true;
       victim.isBlocked = false;
-      confirmed = 0;
+      this.#resume(victim);
       await this.#wait.cancel(victim.pid ?? 0);
     }
+    this.#pauseRivals();
     return notes;
+  }
+
+  #pauseRivals(): void {
+    if (this.#operations.size < 2) return;
+    for (const one of this.#operations) {
+      if (one.isPaused || one.pid === null) continue;
+      one.isPaused = true;
+      this.#wait.pause(one.pid);
+    }
+  }
+
+  /** In the order in which they began to wait. Returns false if all that are paused still wait. */
+  #resumeNext(): boolean {
+    const next = [...this.#operations].find((one) => one.isPaused && !one.isBlocked);
+    if (next) this.#resume(next);
+    return next !== undefined;
+  }
+
+  #resume(operation: Operation): void {
+    if (operation.isPaused && operation.pid !== null) this.#wait.resume(operation.pid);
+    operation.isPaused = false;
+  }
+
+  /** Lets every session run. */
+  resumeAll(): void {
+    for (const one of this.#operations) this.#resume(one);
   }
 
   async #nextEnd(): Promise<void> {
