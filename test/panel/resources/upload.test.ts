@@ -33,10 +33,15 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     await page.context().addCookies([{ name: 'PHPSESSID', value: session.cookie ?? '', url: world.url }]);
     await page.goto(`${world.url}/images`);
   }
-  async function choose(page: Page, content: Buffer): Promise<void> {
-    const file = { name: 'x.iso', mimeType: 'application/x-iso9660-image', buffer: content };
-    await page.locator('input[type=file]').setInputFiles(file);
+  /** Returns its path. A browser that gets the content itself may need a minute for it. */
+  async function writeIso(content: Buffer): Promise<string> {
+    const folder = scratchFolder();
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, 'x.iso');
+    await writeFile(path, content);
+    return path;
   }
+  const choose = (page: Page, path: string) => page.locator('input[type=file]').setInputFiles(path);
   const press = (page: Page) => page.getByRole('button', { name: 'Upload image' }).click();
   const progress = (page: Page) => page.locator('.upload');
   async function newestHash(): Promise<string | undefined> {
@@ -61,7 +66,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     const limit = await throttle(page);
     await limit(SLOW_BYTES_PER_S);
     await page.getByLabel('Name (optional)').fill('rescue tools');
-    await choose(page, isoFile(FILE_BYTES));
+    await choose(page, await writeIso(isoFile(FILE_BYTES)));
     await press(page);
     const facts = /^\s*[\d.]+ [KM]iB of 3 MiB · [\d.]+ [KM]iB\/s · \d+ s left/;
     await progress(page).filter({ hasText: facts }).waitFor();
@@ -77,7 +82,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     const limit = await throttle(page);
     await limit(SLOW_BYTES_PER_S * 16);
     const content = isoFile(LONG_FILE_BYTES);
-    await choose(page, content);
+    await choose(page, await writeIso(content));
     await press(page);
     await progress(page)
       .filter({ hasText: /^\s*\d\d[.\d]* MiB of 20 MiB/ })
@@ -95,14 +100,10 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     await using page = await chromium.page();
     await open(page);
     const limit = await throttle(page);
-    const folder = scratchFolder();
-    await mkdir(folder, { recursive: true });
-    const path = join(folder, 'x.iso');
     const content = isoFile(LONG_FILE_BYTES);
-    await writeFile(path, content);
-    const chooseFile = () => page.locator('input[type=file]').setInputFiles(path);
+    const path = await writeIso(content);
     const interrupt = async () => {
-      await chooseFile();
+      await choose(page, path);
       await limit(SLOW_BYTES_PER_S * 16);
       await press(page);
       await progress(page)
@@ -121,7 +122,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     assert.equal(await note.count(), 0);
     await interrupt();
     await note.waitFor();
-    await chooseFile();
+    await choose(page, path);
     const parts: string[] = [];
     page.on('request', (request) => {
       const offset = request.headers()['upload-offset'];
@@ -139,7 +140,7 @@ describe('an upload in a browser with scripts', { skip: NO_CHROMIUM }, () => {
     const limit = await throttle(page);
     await limit(SLOW_BYTES_PER_S);
     await page.getByLabel('Version (optional)').fill('1.0');
-    await choose(page, Buffer.alloc(FILE_BYTES));
+    await choose(page, await writeIso(Buffer.alloc(FILE_BYTES)));
     await press(page);
     await page.getByRole('button', { name: 'Cancel upload' }).click();
     await progress(page).waitFor({ state: 'detached' });
