@@ -11,6 +11,7 @@ import { compareMachines } from './machines.ts';
 import { compareMoney } from './money.ts';
 import type { Problem } from './problem.ts';
 import { compareResources } from './resources.ts';
+import { withTraces } from './trace.ts';
 import { viewCustomer } from './view.ts';
 
 const READY_WITHIN_MS = 120_000;
@@ -58,7 +59,7 @@ export async function calm(parts: Parts, isLast: boolean): Promise<Problem[]> {
     ...answers(world),
   ];
   figures.calms += 1;
-  return problems;
+  return await withTraces(world, problems);
 }
 
 /** Waits until every process reads and writes again. */

@@ -9,6 +9,8 @@ import type { Processes } from '../world/processes.ts';
 const ANSWER_TIMEOUT_MS = 60_000;
 const DECIDED_WITHIN_MS = 120_000;
 const RETRY_MS = 150;
+/** Answers that are kept for the explanation of a problem. */
+const KEPT_MAX = 5_000;
 
 /** An answer that says what became of the request. */
 export interface Definite extends Answer {
@@ -33,6 +35,8 @@ export class Asker {
   readonly unexpected: string[] = [];
   /** Requests without a definite answer in time. */
   readonly undecided: string[] = [];
+  /** The newest answers, in their order. */
+  readonly definite: string[] = [];
   readonly #processes: Processes;
 
   constructor(processes: Processes) {
@@ -49,6 +53,8 @@ export class Asker {
       if (isDefinite) {
         const isDone = answer.status < 400 && answer.body?.ok !== false;
         this.figures[isDone ? 'acknowledged' : 'refused'] += 1;
+        this.definite.push(`${what}: ${answer.status}${mayBeRepeated ? ', may be repeated' : ''}`);
+        if (this.definite.length > KEPT_MAX) this.definite.shift();
         return { ...answer, mayBeRepeated };
       }
       if (answer !== null && answer.status !== 503)
