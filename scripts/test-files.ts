@@ -39,6 +39,10 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
     oneIn: 4,
   },
   { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 3 },
+  {
+    files: /^test\/(?:domain\/(?!snapshots)|http\/v1\/|sdk\/(?!packed)|store\/(?!embedded)|workers\/)/,
+    oneIn: 2,
+  },
 ];
 
 /**
