@@ -11,7 +11,11 @@ import type { CustomerView } from './checks/view.ts';
 import { Model, type ModelCustomer } from './model/model.ts';
 import type { Deposit } from './world/chains.ts';
 
-const NO_FAULTS = { lostServers: new Set<string>(), hostsFailed: false };
+const NO_FAULTS = {
+  lostServers: new Set<string>(),
+  hostsFailed: false,
+  refusedVolumes: new Set<string>(),
+};
 const SERVER = { object: 'server', id: 'srv_1', name: 'one', status: 'running', action: null };
 const CYCLE = { plan: 's1', billing_months: 1, paid_until: '2026-02-01T00:00:00Z' };
 const CREATED = { created_at: '2026-01-01T00:00:00Z' };
@@ -99,6 +103,14 @@ it('a lost volume, a lost attachment, and a lost size are found', () => {
   finds({ volumes: [] }, /^lost: volume vol_1 is missing/);
   finds({ volumes: [{ ...VOLUME, attached_to: null }] }, /^lost: volume vol_1 has 10 GiB at null/);
   finds({ volumes: [{ ...VOLUME, size_gb: 15 }] }, /^lost: volume vol_1 has 15 GiB/);
+});
+
+it('an attachment whose action failed is excused, and only that', () => {
+  const facts = { ...NO_FAULTS, refusedVolumes: new Set(['vol_1']) };
+  const volumes = [{ ...VOLUME, attached_to: null }];
+  assert.deepEqual(compareResources(customer(), { ...VIEW, volumes }, facts), []);
+  const elsewhere = [{ ...VOLUME, attached_to: 'srv_2' }];
+  assert.equal(compareResources(customer(), { ...VIEW, volumes: elsewhere }, facts).length, 1);
 });
 
 it('work that does not end is found', () => {

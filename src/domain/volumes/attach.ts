@@ -18,7 +18,7 @@ import {
   listUsedDevices,
   lockVolumesOf,
 } from '../../store/volumes/changes.ts';
-import { findVolume, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
+import { findVolume, isDataElsewhere, lockVolume, type VolumeRow } from '../../store/volumes/volumes.ts';
 import { beginAction } from '../actions/begin.ts';
 import { beganAction } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
@@ -37,8 +37,8 @@ import { volumeObject } from './read.ts';
 /**
  * Attaches a detached volume to a running or stopped server in its region. The first attachment reserves its
  * disk. Refuses with `not_found`, `conflict_state`, `unknown_reference` (server), `invalid_value` (another
- * region), `unavailable` (no disk space there, or a server that takes no volumes or no more), and
- * `limit_reached`.
+ * region), `unavailable` (no disk space there, data on another host, or a server that takes no volumes or no
+ * more), and `limit_reached`.
  */
 export async function attachVolume(
   service: Service,
@@ -60,6 +60,7 @@ export async function attachVolume(
     if (volume.disk_gb === 0) {
       await requireDiskQuota(service, tx, { customerId, moreGb: volume.size_gb });
     }
+    await requireWithinReach(tx, volume, server);
     // A shared volume uses no host's disk.
     const hostId = volume.shared ? null : server.host_id;
     await moveDiskReservation(tx, volume, hostId);
@@ -147,6 +148,17 @@ async function requireCompatible(
   if (volumes === 0)
     fail('unavailable', { field: 'server' }, 'Volumes are not available on the hardware of this server.');
   return volumes;
+}
+
+/** Refuses a volume whose content is on another host. The driver refuses it if that is not known yet. */
+async function requireWithinReach(tx: Sql, volume: VolumeRow, server: ServerRow): Promise<void> {
+  if (volume.shared || !(await isDataElsewhere(tx, volume.id, server.host_id))) return;
+  fail(
+    'unavailable',
+    { field: 'server' },
+    'The data of this volume is on another host than the server. ' +
+      'Attach it to a server that had it before, or create a server with it.',
+  );
 }
 
 /**

@@ -199,6 +199,17 @@ export async function findBackendOfVolume(tx: Sql, volumeId: string): Promise<st
   return row?.backend ?? null;
 }
 
+/** Whether another backend than that of the host has the volume's content. */
+export async function isDataElsewhere(tx: Sql, volumeId: string, hostId: string | null): Promise<boolean> {
+  const found = await tx.row(
+    `select from placed_resources
+      where kind = 'volume' and id = $1::text
+        and backend <> coalesce((select backend from hosts where id = $2::uuid), '${LOCAL_BACKEND}')`,
+    [volumeId, hostId],
+  );
+  return found !== undefined;
+}
+
 /** Locks hosts in id order, for a caller that moves disk space between them. */
 export async function lockHosts(tx: Sql, ids: readonly string[]): Promise<void> {
   await tx.run(`select from hosts where id = any ($1::uuid[]) order by id for update`, [ids]);

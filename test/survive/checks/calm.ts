@@ -1,5 +1,6 @@
 /** Repairs everything, waits until no work is left, and compares the service with the model. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { formatId } from '../../../src/kernel/ids.ts';
 import { withTimeout } from '../../cli/support/with-timeout.ts';
 import { postSandbox } from '../../support/answers.ts';
 import type { Breaking } from '../faults/breaking.ts';
@@ -10,7 +11,7 @@ import type { Deliveries } from './deliveries.ts';
 import { compareMachines } from './machines.ts';
 import { compareMoney } from './money.ts';
 import type { Problem } from './problem.ts';
-import { compareResources } from './resources.ts';
+import { compareResources, type ResourceFacts } from './resources.ts';
 import { withTraces } from './trace.ts';
 import { viewCustomer } from './view.ts';
 
@@ -91,16 +92,27 @@ async function settle(world: World, figures: CalmFigures, restS: number): Promis
   return [];
 }
 
-async function compareCustomers({ world, model, breaking, figures }: Parts): Promise<Problem[]> {
-  const deposits = await world.chains.deposits();
+async function readFacts({ world, breaking }: Parts): Promise<ResourceFacts> {
   const lost = await world.db.rows<{ id: string }>(
     `select distinct data -> 'server' ->> 'id' as id from events where type = 'server.lost'`,
   );
-  const facts = {
+  const attachments = await world.db.rows<{ id: string; status: string }>(
+    `select distinct on (resource_id) resource_id as id, status from actions
+      where command = 'volume.attach' order by resource_id, id desc`,
+  );
+  const refused = attachments.filter(({ status }) => status === 'error');
+  return {
     lostServers: new Set(lost.map(({ id }) => id)),
     // Earlier orders have been compared.
     hostsFailed: [...breaking.takeRecent()].some(breaksHosts),
+    refusedVolumes: new Set(refused.map(({ id }) => formatId('volume', id))),
   };
+}
+
+async function compareCustomers(parts: Parts): Promise<Problem[]> {
+  const { world, model, figures } = parts;
+  const deposits = await world.chains.deposits();
+  const facts = await readFacts(parts);
   const problems: Problem[] = [];
   const addresses: string[] = [];
   for (const customer of model.customers) {

@@ -11,6 +11,8 @@ export interface ResourceFacts {
   readonly lostServers: ReadonlySet<string>;
   /** Whether a host broke since the last comparison: an order may have been refunded. */
   readonly hostsFailed: boolean;
+  /** Volumes whose newest attachment ended with an error. */
+  readonly refusedVolumes: ReadonlySet<string>;
 }
 
 export function compareResources(
@@ -21,7 +23,7 @@ export function compareResources(
   adoptServers(customer, view);
   return [
     ...compareServers(customer, view, facts),
-    ...compareVolumes(customer, view),
+    ...compareVolumes(customer, view, facts),
     ...compareSnapshots(customer, view),
   ];
 }
@@ -85,7 +87,7 @@ function compareServer(
   return problems;
 }
 
-function compareVolumes({ volumes }: ModelCustomer, view: CustomerView): Problem[] {
+function compareVolumes({ volumes }: ModelCustomer, view: CustomerView, facts: ResourceFacts): Problem[] {
   const found = new Map(view.volumes.map((volume) => [String(volume.id), volume]));
   const problems = volumes.flatMap((volume): Problem[] => {
     const seen = found.get(volume.id);
@@ -93,6 +95,8 @@ function compareVolumes({ volumes }: ModelCustomer, view: CustomerView): Problem
     if (!seen) return [lost(`volume ${volume.id} is missing`)];
     // Its host is lost, and so is its place.
     if (seen.lost_at !== null) return [];
+    // The driver may refuse a volume whose content turns out to be on another host: the action says so.
+    if (seen.attached_to === null && facts.refusedVolumes.has(volume.id)) volume.server = null;
     const own = [volume.sizeGb, volume.server?.id ?? null];
     const same = own[0] === seen.size_gb && own[1] === seen.attached_to;
     return [

@@ -37,11 +37,25 @@ beforeEach(async () => {
   [a = '', b = ''] = [(await hosts())[0], (await hosts()).at(-1)];
   volume = await lost.attachedVolume(onA);
   await lost.addBackends();
-  const values = [parseId('volume', volume), a];
-  await db.run(`insert into placed_resources (kind, id, backend) values ('volume', $1, $2)`, values);
+  await db.run(`delete from placed_resources where kind = 'volume'`);
   await detachVolume(lost.world.service, region.actor, volume);
   await lost.world.runUntilIdle();
 });
+
+/** The data of the volume is on the first host. */
+async function placeData(): Promise<void> {
+  const values = [parseId('volume', volume), a];
+  await lost.world.db.run(
+    `insert into placed_resources (kind, id, backend) values ('volume', $1, $2)`,
+    values,
+  );
+}
+
+/** The data turns out to be on the first host only after the volume was attached on the second. */
+async function attachTooEarly(): Promise<void> {
+  await attachVolume(lost.world.service, region.actor, volume, { server: onB });
+  await placeData();
+}
 
 /** Runs the task of the volume with a driver that has the data of volumes on their backends. */
 async function runTask(): Promise<void> {
@@ -84,9 +98,20 @@ async function refused(work: Promise<unknown>): Promise<void> {
   });
 }
 
+it('a volume is refused on a host that does not have its data', async () => {
+  await placeData();
+  const { service } = lost.world;
+  await assert.rejects(attachVolume(service, region.actor, volume, { server: onB }), {
+    code: 'unavailable',
+    message: /on another host than the server/,
+  });
+  assert.equal((await lost.volume(volume)).server_id, null);
+  assert.equal((await attachVolume(service, region.actor, volume, { server: onA })).attached_to, onA);
+});
+
 describe('a volume that another host refused', () => {
   it('has its disk reserved where its data is', async () => {
-    await attachVolume(lost.world.service, region.actor, volume, { server: onB });
+    await attachTooEarly();
     assert.equal(await hostOfVolume(), b);
     await runTask();
     assert.equal((await lost.volume(volume)).server_id, null);
@@ -94,14 +119,14 @@ describe('a volume that another host refused', () => {
   });
 
   it('has its disk reserved where its data is if it was detached before the refusal', async () => {
-    await attachVolume(lost.world.service, region.actor, volume, { server: onB });
+    await attachTooEarly();
     await detachVolume(lost.world.service, region.actor, volume);
     await runTask();
     assert.equal(await hostOfVolume(), a);
   });
 
   it('is lost with the host that has its data, although it waits for the other one', async () => {
-    await attachVolume(lost.world.service, region.actor, volume, { server: onB });
+    await attachTooEarly();
     await lost.lose(a, 'refund');
     await lost.world.runUntilIdle();
     const { lost_at, server_id, disk_gb } = await lost.volume(volume);
@@ -112,7 +137,7 @@ describe('a volume that another host refused', () => {
 
   it('survives the loss of the host that refused it', async () => {
     const { service } = lost.world;
-    await attachVolume(service, region.actor, volume, { server: onB });
+    await attachTooEarly();
     await lost.lose(b, 'refund');
     assert.equal((await lost.volume(volume)).lost_at, null);
     await lost.workUntil(async () => await region.isGone(parseId('server', onB) ?? ''));
