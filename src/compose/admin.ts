@@ -6,7 +6,7 @@ import type { RequestMetrics } from '../http/metrics/requests.ts';
 import type { SiteSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { parseTrustedProxies } from '../kernel/settings/lists.ts';
-import { isUnavailable } from '../store/db.ts';
+import { isUnavailable } from '../store/connections/errors.ts';
 import { createHostInviter } from './backends.ts';
 import { createHostRegistrar, endSimulatedHosts } from './seed.ts';
 import type { OpenedService } from './service.ts';

@@ -2,13 +2,12 @@
 import type { Config } from '../config.ts';
 import { type IdentityOptions, requireSameMode } from '../domain/database-identity.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { isUnavailable, sqlState } from '../store/connections/errors.ts';
 import {
   type ConnectionSettings,
   type DatabaseOptions,
-  isUnavailable,
   type OpenDatabase,
   openDatabase,
-  sqlState,
 } from '../store/db.ts';
 import { embeddedExists, findEmbedded, startEmbedded } from '../store/embedded/index.ts';
 import { type MigrateOptions, migrate, migrationFiles, pendingMigrations } from '../store/migrate.ts';

@@ -15,7 +15,7 @@ import { digest } from '../kernel/secrets.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { LIMITS } from '../spec/limits.ts';
-import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../store/db.ts';
+import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../store/connections/errors.ts';
 import { findStoredResponse, KEY_TAKEN, type ResponseRow, storeResponse } from '../store/idempotency.ts';
 import type { CustomerActor, SaveResponse, Service } from './context.ts';
 import {

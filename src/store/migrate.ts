@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { MigrationProvider } from 'kysely/migration';
-import { LOCK_NOT_AVAILABLE, type OpenDatabase, sqlState } from './db.ts';
+import { LOCK_NOT_AVAILABLE, sqlState } from './connections/errors.ts';
+import type { OpenDatabase } from './db.ts';
 
 interface MigrationFile {
   readonly name: string;

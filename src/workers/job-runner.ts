@@ -6,7 +6,7 @@
 import { BACKOFF, backoffMs } from '../kernel/backoff.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
 import type { Logger } from '../kernel/logger.ts';
-import { isUnavailable } from '../store/db.ts';
+import { isUnavailable } from '../store/connections/errors.ts';
 import type { Job } from './job.ts';
 
 const BUSY_POLL_MS = 25;

@@ -194,7 +194,7 @@ export const INPUT: readonly Mutation[] = [
   },
   {
     name: 'a database without connections is our own fault',
-    file: 'src/store/db.ts',
+    file: 'src/store/connections/errors.ts',
     find: 'if (/^(08|53|57P|58)/.test(state)',
     replace: 'if (/^(08|57P|58)/.test(state)',
     caughtBy: {

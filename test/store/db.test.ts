@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type pg from 'pg';
 import type { Sql } from '../../src/kernel/sql.ts';
-import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/db.ts';
+import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/connections/errors.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
 
 let scratch: ScratchDatabase;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/db.ts';
+import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/connections/errors.ts';
 
 test('errors of an unavailable database are distinguished from errors of a request', () => {
   const withCode = (code: string) => Object.assign(new Error('x'), { code });

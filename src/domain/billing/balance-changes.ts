@@ -13,7 +13,7 @@ import {
   markBalanceChecked,
   tryLockCalendar,
 } from '../../store/billing/calendar.ts';
-import { isUnavailable } from '../../store/db.ts';
+import { isUnavailable } from '../../store/connections/errors.ts';
 import type { Service } from '../context.ts';
 import { notifyIfLow } from './low-balance.ts';
 import { sumConcurrent } from './sum-concurrent.ts';

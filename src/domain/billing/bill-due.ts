@@ -10,7 +10,7 @@ import {
   tryLockCalendar,
 } from '../../store/billing/calendar.ts';
 import { setBillAt } from '../../store/billing/cycles.ts';
-import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../../store/db.ts';
+import { isUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../../store/connections/errors.ts';
 import type { Service } from '../context.ts';
 import { enqueueMail } from '../mail/enqueue.ts';
 import { priceWithAnnouncement } from '../servers/billing/price.ts';

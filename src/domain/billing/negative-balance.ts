@@ -17,7 +17,7 @@ import {
   lockUnsuspendedServers,
   setNegativeCheck,
 } from '../../store/billing/negative.ts';
-import { isUnavailable } from '../../store/db.ts';
+import { isUnavailable } from '../../store/connections/errors.ts';
 import { hasOperation } from '../../store/servers/operations.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { suspendServer } from '../servers/billing/suspend.ts';

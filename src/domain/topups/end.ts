@@ -2,8 +2,8 @@
 import { fail, notFound } from '../../kernel/fail.ts';
 import { formatId } from '../../kernel/ids.ts';
 import { findTransition, TOPUP_TRANSITIONS } from '../../spec/states.ts';
+import { isUnavailable } from '../../store/connections/errors.ts';
 import { findCustomer } from '../../store/customers/customers.ts';
-import { isUnavailable } from '../../store/db.ts';
 import { listDeposits } from '../../store/topups/deposits.ts';
 import {
   findExpiredTopups,

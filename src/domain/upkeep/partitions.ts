@@ -5,7 +5,7 @@
 import { Deadline, runWithin } from '../../kernel/faults/deadline.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
-import { CHECK_VIOLATION, LOCK_NOT_AVAILABLE, sqlState } from '../../store/db.ts';
+import { CHECK_VIOLATION, LOCK_NOT_AVAILABLE, sqlState } from '../../store/connections/errors.ts';
 import {
   addPartition,
   beginChange,

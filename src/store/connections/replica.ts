@@ -8,7 +8,8 @@ import type pg from 'pg';
 import { DeadlineExceeded, runApart } from '../../kernel/faults/deadline.ts';
 import type { Database } from '../../kernel/sql.ts';
 import { settlesWithin } from '../../kernel/timeout.ts';
-import { type ConnectionSettings, isUnavailable, type OpenDatabase, openDatabase, sqlState } from '../db.ts';
+import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../db.ts';
+import { isUnavailable, sqlState } from './errors.ts';
 import { countCompletedChanges, type Writer } from './recent-changes.ts';
 import { destroyConnection } from './socket.ts';
 

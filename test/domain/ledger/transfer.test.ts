@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/ledger/transfer.ts';
 import { Failure } from '../../../src/kernel/fail.ts';
 import { formatId, newId } from '../../../src/kernel/ids.ts';
-import { sqlState } from '../../../src/store/db.ts';
+import { sqlState } from '../../../src/store/connections/errors.ts';
 import { readBalance } from '../../../src/store/ledger/ledger.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { isUnavailable } from '../../../src/store/connections/errors.ts';
 import { openPipelined } from '../../../src/store/connections/pipelined.ts';
-import { isUnavailable, openDatabase } from '../../../src/store/db.ts';
+import { openDatabase } from '../../../src/store/db.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 import { type AfterFatal, type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, it } from 'node:test';
 import { OutcomeUnknown } from '../../../src/kernel/faults/deadline.ts';
-import { isUnavailable, type OpenDatabase, openDatabase, sqlState } from '../../../src/store/db.ts';
+import { isUnavailable, sqlState } from '../../../src/store/connections/errors.ts';
+import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import { createScratchDatabase } from '../../support/database.ts';
 import { type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
 

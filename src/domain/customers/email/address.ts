@@ -4,6 +4,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
 import type { MailData } from '../../../spec/mails/data.ts';
+import { violatedConstraint } from '../../../store/connections/errors.ts';
 import {
   type CustomerRow,
   findCustomerByEmail,
@@ -15,7 +16,6 @@ import {
   invalidateLinksSince,
   isReservedForOwner,
 } from '../../../store/customers/mail-links.ts';
-import { violatedConstraint } from '../../../store/db.ts';
 import type { Service } from '../../context.ts';
 import { enqueueMail } from '../../mail/enqueue.ts';
 import type { Email } from './email.ts';

@@ -4,13 +4,13 @@ import { formatId } from '../../../kernel/ids.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
+import { isUnavailable } from '../../../store/connections/errors.ts';
 import {
   findIdleTicket,
   isIdleTicket,
   lockTicket,
   setTicketStatus,
 } from '../../../store/customers/tickets.ts';
-import { isUnavailable } from '../../../store/db.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { mailAnswer } from './desk.ts';

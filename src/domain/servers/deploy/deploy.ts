@@ -4,7 +4,7 @@ import { BACKOFF, backoffMs } from '../../../kernel/backoff.ts';
 import { fail, insufficientBalance, requireQuota } from '../../../kernel/fail.ts';
 import type { Sql } from '../../../kernel/sql.ts';
 import { MANUAL_HARDWARE_MESSAGES } from '../../../spec/error-messages.ts';
-import { sqlState, violatedConstraint } from '../../../store/db.ts';
+import { sqlState, violatedConstraint } from '../../../store/connections/errors.ts';
 import { DEPLOY_CONFLICT, insertDeploy } from '../../../store/servers/deploy.ts';
 import { type DeployNeeds, findDeployShortage } from '../../../store/servers/deploy-shortage.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';

@@ -9,7 +9,7 @@ import type { Sql } from '../../../kernel/sql.ts';
 import { formatSessionTime, MINUTE_MS } from '../../../kernel/time.ts';
 import type { AddressFamily } from '../../../ports/network.ts';
 import { type BlackholeTarget, FLOOD_LIMITS } from '../../../spec/staff/floods.ts';
-import { isUnavailable } from '../../../store/db.ts';
+import { isUnavailable } from '../../../store/connections/errors.ts';
 import {
   type BlackholeRow,
   deleteBlackhole,

@@ -7,7 +7,7 @@ import { formatId, newId } from '../../../kernel/ids.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../kernel/time.ts';
 import type { PacketRate, PacketSample } from '../../../ports/network.ts';
 import { FLOOD_DIRECTIONS, FLOOD_LIMITS, type FloodDirection } from '../../../spec/staff/floods.ts';
-import { isUnavailable } from '../../../store/db.ts';
+import { isUnavailable } from '../../../store/connections/errors.ts';
 import {
   endFloods,
   type FloodRow,

@@ -3,7 +3,7 @@ import { fail } from '../../../kernel/fail.ts';
 import { formatId } from '../../../kernel/ids.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import { ABUSE_LIMITS, ABUSE_MATCHES, type AbuseClosing } from '../../../spec/staff/abuse.ts';
-import { isUnavailable } from '../../../store/db.ts';
+import { isUnavailable } from '../../../store/connections/errors.ts';
 import {
   claimLateSuspension,
   dropSuspension,

@@ -5,7 +5,7 @@ import type { Observation } from '../../../ports/chain.ts';
 import type { Rate } from '../../../ports/rates.ts';
 import { type CoinCode, maxConfirmations } from '../../../spec/coins.ts';
 import { LIMITS } from '../../../spec/limits.ts';
-import { isUnavailable } from '../../../store/db.ts';
+import { isUnavailable } from '../../../store/connections/errors.ts';
 import {
   type DepositRow,
   findDeposits,
