@@ -8,6 +8,7 @@ import { hasNoResponse, StatementTimeout, sqlState } from './connections/errors.
 import { connectToAny } from './connections/hosts.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
+import { ANSWER_LIMIT_MS, Silence } from './connections/silence.ts';
 import { type BoundStatement, bindParameters } from './parameters.ts';
 
 export type ConnectionSettings = (
@@ -26,6 +27,8 @@ export interface OpenDatabase extends Database {
   open(extra: object, prepare: (client: pg.Client) => void): Promise<pg.Client>;
   /** Calls the listener when another host of the database accepts writes from now on. */
   onMove(listener: () => void): void;
+  /** Told of sessions that failed. */
+  readonly silence: Silence;
   /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
   withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
@@ -60,19 +63,18 @@ function createSql(query: Query): Sql {
 }
 
 /**
- * Sends a statement. Outside a request, it may take `limitMs`. If its response does not come in time, the
- * connection still waits for it.
+ * Sends a statement, which may take `limitMs`, and no longer than the request. If its response does not come
+ * in time, the connection still waits for it.
  */
 async function send(client: pg.ClientBase, statement: Statement, limitMs: number): Promise<pg.QueryResult> {
   const leftMs = remainingMs();
   if (leftMs <= 0) throw new DeadlineExceeded();
-  const isTimed = leftMs !== Number.POSITIVE_INFINITY;
   try {
-    return await sendStatement(client, statement, isTimed ? leftMs : limitMs);
+    return await sendStatement(client, statement, Math.min(leftMs, limitMs));
   } catch (error) {
     // The driver made it where it read from the socket. Show who sent the statement.
     if (error instanceof Error) Error.captureStackTrace(error);
-    throw isTimed && error instanceof NoResponse ? new StatementTimeout() : error;
+    throw leftMs <= limitMs && error instanceof NoResponse ? new StatementTimeout() : error;
   }
 }
 
@@ -80,6 +82,7 @@ async function send(client: pg.ClientBase, statement: Statement, limitMs: number
 interface Source {
   readonly pool: pg.Pool;
   readonly connector: Connector;
+  readonly silence: Silence;
   readonly limitMs: number;
   bind(text: string, values?: SqlValues): Statement;
 }
@@ -116,7 +119,9 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     idleTimeoutMillis: 60_000,
   });
   const limitMs = statementTimeoutMs > 0 ? statementTimeoutMs + SERVER_GRACE_MS : Number.POSITIVE_INFINITY;
-  const source: Source = { pool, connector, limitMs, bind: isPooler ? bindUnnamed : bindParameters };
+  const silence = new Silence(pool);
+  const bind = isPooler ? bindUnnamed : bindParameters;
+  const source: Source = { pool, connector, silence, limitMs, bind };
   let closing = false;
   // Connections may end with any error while we close them.
   const onError = (error: Error) => {
@@ -137,6 +142,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     },
     open: (extra, prepare) => connector.open(extra, prepare),
     onMove: (listener) => connector.hosts.onMove(listener),
+    silence,
     withClient: wrap,
     transaction: (work) => withRetries(() => inTransaction(source, work)),
     listen: async (channel, onNotification, onConnect) => {
@@ -173,6 +179,29 @@ async function acquire({ pool, connector }: Source): Promise<pg.PoolClient> {
   throw new DeadlineExceeded();
 }
 
+/** Borrows a connection and begins a transaction. If the server is gone, takes another connection. */
+async function begin(source: Source): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await acquire(source);
+    const mayBeDead = source.silence.wasUsed(client);
+    try {
+      const limitMs = mayBeDead ? Math.min(source.limitMs, ANSWER_LIMIT_MS) : source.limitMs;
+      await send(client, { text: 'begin' }, limitMs);
+      return client;
+    } catch (error) {
+      if (!hasNoResponse(error)) client.release();
+      else discard(source, client, error);
+      if (!mayBeDead || error instanceof DeadlineExceeded || !hasNoResponse(error)) throw error;
+    }
+  }
+}
+
+/** Closes a connection that failed: it is never handed to another caller. Its server rolls back. */
+function discard({ silence }: Source, client: pg.PoolClient, error: Error): void {
+  client.release(error);
+  silence.suspect();
+}
+
 /** Runs one statement, which commits on its own. */
 async function runOnPool(source: Source, text: string, values?: SqlValues): Promise<pg.QueryResult> {
   const client = await acquire(source);
@@ -184,7 +213,8 @@ async function runOnPool(source: Source, text: string, values?: SqlValues): Prom
     broken = error;
     throw WRITES.test(text) ? new OutcomeUnknown(undefined, { cause: error }) : error;
   } finally {
-    client.release(broken);
+    if (broken) discard(source, client, broken);
+    else client.release();
   }
 }
 
@@ -192,12 +222,11 @@ const WRITES = /\b(?:insert|update|delete|merge)\b/i;
 
 async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): Promise<T> {
   const { limitMs, bind } = source;
-  const client = await acquire(source);
+  const client = await begin(source);
   const query: Query = (text, values) => send(client, bind(text, values), limitMs);
   let broken: Error | undefined;
   let isCommitting = false;
   try {
-    await send(client, { text: 'begin' }, limitMs);
     const result = await work(createSql(query));
     if (remainingMs() <= 0) throw new DeadlineExceeded();
     isCommitting = true;
@@ -208,9 +237,8 @@ async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): 
     broken = hasNoResponse(error) ? error : await rollBack(client, limitMs);
     throw isCommitting && broken ? new OutcomeUnknown(undefined, { cause: broken }) : error;
   } finally {
-    // A connection that broke or could not roll back is closed, never handed to another caller. Its server
-    // rolls back.
-    client.release(broken);
+    if (broken) discard(source, client, broken);
+    else client.release();
   }
 }
 

@@ -44,7 +44,8 @@ export class Connector {
       application_name: 'skerry',
       ...(isPooler ? {} : { options: sessionOptions(statementTimeoutMs) }),
       connectionTimeoutMillis: connectTimeoutMs,
-      ...(hosts.count > 1 ? { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS } : {}),
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SERVER_GRACE_MS } : {}),
     };
     this.Client = clientClass(hosts, isPooler);

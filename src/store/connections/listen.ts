@@ -1,9 +1,12 @@
 /** A connection that listens for notifications, and is replaced when it is lost. */
 import pg from 'pg';
 import type { Connector } from './connector.ts';
+import { failureOf } from './silence.ts';
 import { destroyConnection } from './socket.ts';
 
 const RECONNECT_DELAY_MS = 1_000;
+/** Nothing but its answers tells a connection without notifications from one whose server is gone. */
+const CHECK_EVERY_MS = 15_000;
 
 interface Listener {
   readonly channel: string;
@@ -37,10 +40,15 @@ export async function listenWithReconnect(
       // The client is unusable, even if the server keeps the connection open.
       destroyConnection(next);
     });
+    const checks = setInterval(() => void check(next), CHECK_EVERY_MS).unref();
     next.on('end', () => {
+      clearInterval(checks);
       if (client === next) scheduleReconnect();
     });
     next.on('notification', onNotification);
+  }
+  async function check(next: pg.Client): Promise<void> {
+    if (await failureOf(next)) destroyConnection(next);
   }
   async function start(): Promise<void> {
     const next = await connector.open({}, prepare);

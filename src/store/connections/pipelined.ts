@@ -1,12 +1,15 @@
 /**
  * Two connections for short reads on the hot path. Statements of many requests are sent without waiting for
  * earlier results, which costs less than one pool connection each. A lost connection is replaced; meanwhile,
- * and for everything else, the pool is used.
+ * for the statements that it did not answer, and for everything else, the pool is used.
  */
 import type pg from 'pg';
+import { DeadlineExceeded } from '../../kernel/faults/deadline.ts';
 import type { Sql, SqlValues } from '../../kernel/sql.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { OpenDatabase } from '../db.ts';
+import { hasNoResponse } from './errors.ts';
+import { failureOf } from './silence.ts';
 import { destroyConnection, socketOf } from './socket.ts';
 
 const CONNECTION_COUNT = 2;
@@ -39,10 +42,25 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
     }
     return db;
   }
+  // Reads may run twice.
+  async function read<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
+    const sql = next();
+    try {
+      return await run(sql);
+    } catch (error) {
+      if (sql === db || error instanceof DeadlineExceeded || !hasNoResponse(error)) throw error;
+      db.silence.suspect();
+      return await run(db);
+    }
+  }
+  db.silence.addCheck(async () => {
+    await Promise.all(connections.map((connection) => connection.check()));
+  });
   return {
-    rows: <Row extends object>(text: string, values?: SqlValues) => next().rows<Row>(text, values),
-    row: <Row extends object>(text: string, values?: SqlValues) => next().row<Row>(text, values),
-    run: (text, values) => next().run(text, values),
+    rows: <Row extends object>(text: string, values?: SqlValues) =>
+      read((sql) => sql.rows<Row>(text, values)),
+    row: <Row extends object>(text: string, values?: SqlValues) => read((sql) => sql.row<Row>(text, values)),
+    run: (text, values) => db.run(text, values),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.stop()));
     },
@@ -53,6 +71,8 @@ interface PipelinedConnection {
   current(): Sql | null;
   /** Sends what this turn of the event loop writes at its end, in one system call. */
   holdBack(onSend: () => void): void;
+  /** Closes a connection that does not answer. */
+  check(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -100,6 +120,9 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
         onSend();
         stream?.uncork();
       });
+    },
+    check: async () => {
+      if (client) await failureOf(client);
     },
     stop: async () => {
       stopped = true;
