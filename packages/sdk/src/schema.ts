@@ -5553,6 +5553,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["forbidden_scope"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["conflict_state"];
             422: components["responses"]["unprocessable"];
             429: components["responses"]["rate_limited"];
             451: components["responses"]["jurisdictional_block"];

@@ -1,7 +1,7 @@
 /** Volumes and snapshots over REST: statuses, invalid fields, keys, filters, and events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { formatId, newId } from '../../../src/kernel/ids.ts';
+import { formatId, newId, parseId } from '../../../src/kernel/ids.ts';
 import {
   assertApiError,
   createApiToken,
@@ -134,6 +134,15 @@ describe('a volume over REST', () => {
       assertApiError(await otherCustomer.post(`/volumes/${path}/detach`), 404, 'not_found');
     }
     assert.deepEqual((await otherCustomer.get('/volumes')).body.data, []);
+  });
+
+  it('a lost volume cannot grow or be attached, but can be renamed and deleted', async () => {
+    const { id } = await volume();
+    await world.opened.db.run('update volumes set lost_at = now() where id = $1', [parseId('volume', id)]);
+    for (const refused of [await api.patch(`/volumes/${id}`, { size_gb: 20 }), await attach(id, { server })])
+      assert.match(assertApiError(refused, 409, 'conflict_state') && refused.text, /was lost/);
+    assert.equal(made(await api.patch(`/volumes/${id}`, { name: 'gone' })).name, 'gone');
+    assert.equal((await api.delete(`/volumes/${id}`)).status, 204);
   });
 
   it('a volume is attached once by requests with the same key', async () => {

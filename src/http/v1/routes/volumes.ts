@@ -53,7 +53,7 @@ export const VOLUME_ROUTES: readonly Route[] = [
     description:
       'Renames or enlarges a volume, changes its protection, or replaces its `labels` as a whole. It grows ' +
       'online. You resize the file system on it yourself.',
-    errorStatuses: [422],
+    errorStatuses: [409, 422],
     audit: 'volume.update',
     starts: 'volume.resize',
     body: VolumePatch,
