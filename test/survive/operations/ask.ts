@@ -43,8 +43,19 @@ export class Asker {
     this.#processes = processes;
   }
 
-  /** Repeats the request, at one process after another. Null: its outcome stayed unknown. */
+  /** Returns null if the outcome stayed unknown, or the answer breaks the contract. */
   async ask(what: string, via: number, send: (url: string) => Promise<Answer>): Promise<Definite | null> {
+    try {
+      return await this.#repeat(what, via, send);
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      this.unexpected.push(`${what}: ${error.message.slice(0, 300)}`);
+      return null;
+    }
+  }
+
+  /** At one process after another. */
+  async #repeat(what: string, via: number, send: (url: string) => Promise<Answer>): Promise<Definite | null> {
     const until = performance.now() + DECIDED_WITHIN_MS;
     let mayBeRepeated = false;
     for (let attempt = 0; performance.now() < until; attempt++) {
@@ -76,14 +87,18 @@ export class Asker {
       if (answer.status === 503) this.figures.unavailable += 1;
       return answer;
     } catch (error) {
-      if (error instanceof Error && error.name === 'AssertionError')
-        this.unexpected.push(`${what}: ${error.message.slice(0, 300)}`);
+      if (isBroken(error)) throw error;
       this.figures.unanswered += 1;
       return null;
     } finally {
       this.figures.slowestMs = Math.max(this.figures.slowestMs, Math.round(performance.now() - startedMs));
     }
   }
+}
+
+/** Whether an answer is not what the OpenAPI document says. */
+function isBroken(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'AssertionError';
 }
 
 function isUnknown({ body }: Answer): boolean {
