@@ -7,6 +7,8 @@ export function serviceEnvironment(dataDir: string): Record<string, string> {
     SKERRY_LOG_LEVEL: 'warn',
     SKERRY_SIM_BLOCK_S: '0',
     SKERRY_SIM_INSTALL_S: '0.3',
+    // Each connection costs every start a process.
+    SKERRY_DB_POOL: '4',
   };
 }
 

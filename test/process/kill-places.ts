@@ -7,15 +7,13 @@ import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { verify } from '../../src/domain/verify/verify.ts';
 import { LIST_PLACES } from '../../src/kernel/faults/crash.ts';
+import { openDatabase } from '../../src/store/db.ts';
+import { findEmbedded } from '../../src/store/embedded/index.ts';
 import { parsePlaces } from '../support/crash-places.ts';
 import { byLevel, ROTATION, rotate } from '../support/runs.ts';
-import {
-  type Environment,
-  runSkerryd,
-  type SkerrydProcess,
-  startSkerryd,
-} from '../support/skerryd-process.ts';
+import { type Environment, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { EFFECTS } from './kill-effects.ts';
 
 export interface KillScenario<Context> {
@@ -135,11 +133,27 @@ async function finish<Context>(
   const serving = await startSkerryd(world.settings(name));
   try {
     await scenario.finish(world.createContext(serving, name), place);
-    const verified = await runSkerryd(['verify'], world.settings(name));
-    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    await assertVerified(join(world.folder, name));
   } finally {
     assert.equal((await serving.stop()).code, 0);
     await rm(join(world.folder, name), { recursive: true, force: true });
+  }
+}
+
+/** As `skerryd verify` does, whose start would take a fifth of the time of a kill. */
+async function assertVerified(dataDir: string): Promise<void> {
+  const connection = await findEmbedded({ dataDir });
+  assert.ok(connection, 'the service runs its database');
+  const db = openDatabase(connection, { poolSize: 1 });
+  try {
+    const results = await verify({ db });
+    const broken = results.filter((result) => result.broken > 0n);
+    assert.deepEqual(
+      broken.map(({ invariant, examples }) => `${invariant.name}: ${examples.join(', ')}`),
+      [],
+    );
+  } finally {
+    await db.close();
   }
 }
 
