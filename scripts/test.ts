@@ -59,7 +59,8 @@ async function main(): Promise<number> {
   const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build-packages.ts')], { stdio: 'inherit' });
   if (built.status !== 0 && isWhole) return 1;
   return await withTestDatabase(log, async (server, folder) => {
-    const entries = isWhole ? groupTestFiles(files, folder) : files;
+    // A file that is named runs alone, so that its output is easy to find.
+    const entries = files.length > positionals.length ? groupTestFiles(files, folder) : files;
     return await (isWhole ? runAndRepeat : runTests)(entries, folder, server);
   });
 }

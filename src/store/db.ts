@@ -4,7 +4,7 @@ import { DeadlineExceeded, OutcomeUnknown, remainingMs, runApart } from '../kern
 import type { Database, Sql, SqlValues } from '../kernel/sql.ts';
 import { settlesWithin } from '../kernel/timeout.ts';
 import { Connector } from './connections/connector.ts';
-import { hasNoResponse, StatementTimeout, sqlState } from './connections/errors.ts';
+import { hasNoResponse, StatementTimeout, sqlState, WRITES } from './connections/errors.ts';
 import { connectToAny } from './connections/hosts.ts';
 import { listenWithReconnect } from './connections/listen.ts';
 import { NoResponse, type Statement, sendStatement } from './connections/prepared.ts';
@@ -29,7 +29,7 @@ export interface OpenDatabase extends Database {
   onMove(listener: () => void): void;
   /** Told of sessions that failed. */
   readonly silence: Silence;
-  /** Wraps one connection that the caller owns. `limitMs` is for each statement outside a request. */
+  /** Wraps one connection that the caller owns. No statement takes longer than `limitMs`. */
   withClient(client: pg.Client, limitMs?: number): Sql;
   /** Calls `onNotification` for each notification on the channel until `close`; reconnects automatically. */
   listen(
@@ -63,18 +63,24 @@ function createSql(query: Query): Sql {
 }
 
 /**
- * Sends a statement, which may take `limitMs`, and no longer than the request. If its response does not come
- * in time, the connection still waits for it.
+ * Sends a statement. Outside a request it may take `limitMs`, and anywhere no longer than `capMs`. If its
+ * response does not come in time, the connection still waits for it.
  */
-async function send(client: pg.ClientBase, statement: Statement, limitMs: number): Promise<pg.QueryResult> {
+async function send(
+  client: pg.ClientBase,
+  statement: Statement,
+  limitMs: number,
+  capMs = Number.POSITIVE_INFINITY,
+): Promise<pg.QueryResult> {
   const leftMs = remainingMs();
   if (leftMs <= 0) throw new DeadlineExceeded();
+  const isTimed = leftMs !== Number.POSITIVE_INFINITY;
   try {
-    return await sendStatement(client, statement, Math.min(leftMs, limitMs));
+    return await sendStatement(client, statement, Math.min(isTimed ? leftMs : limitMs, capMs));
   } catch (error) {
     // The driver made it where it read from the socket. Show who sent the statement.
     if (error instanceof Error) Error.captureStackTrace(error);
-    throw leftMs <= limitMs && error instanceof NoResponse ? new StatementTimeout() : error;
+    throw isTimed && leftMs <= capMs && error instanceof NoResponse ? new StatementTimeout() : error;
   }
 }
 
@@ -119,7 +125,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     idleTimeoutMillis: 60_000,
   });
   const limitMs = statementTimeoutMs > 0 ? statementTimeoutMs + SERVER_GRACE_MS : Number.POSITIVE_INFINITY;
-  const silence = new Silence(pool);
+  const silence = new Silence(pool, { isPooler });
   const bind = isPooler ? bindUnnamed : bindParameters;
   const source: Source = { pool, connector, silence, limitMs, bind };
   let closing = false;
@@ -133,7 +139,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listeners: { stop(): Promise<void> }[] = [];
   const wrap = (client: pg.Client, ownLimitMs = limitMs) =>
-    createSql((text, values) => send(client, source.bind(text, values), ownLimitMs));
+    createSql((text, values) => send(client, source.bind(text, values), ownLimitMs, ownLimitMs));
   return {
     ...createSql((text, values) => runOnPool(source, text, values)),
     pool,
@@ -181,16 +187,14 @@ async function acquire({ pool, connector }: Source): Promise<pg.PoolClient> {
 
 /** Borrows a connection and begins a transaction. If the server is gone, takes another connection. */
 async function begin(source: Source): Promise<pg.PoolClient> {
-  for (;;) {
+  for (let attempts = 1; ; attempts++) {
     const client = await acquire(source);
-    const mayBeDead = source.silence.wasUsed(client);
+    const mayBeDead = attempts < ATTEMPTS && source.silence.mayBeDead(client);
     try {
-      const limitMs = mayBeDead ? Math.min(source.limitMs, ANSWER_LIMIT_MS) : source.limitMs;
-      await send(client, { text: 'begin' }, limitMs);
+      await send(client, { text: 'begin' }, source.limitMs, mayBeDead ? ANSWER_LIMIT_MS : undefined);
       return client;
     } catch (error) {
-      if (!hasNoResponse(error)) client.release();
-      else discard(source, client, error);
+      discard(source, client, error as Error);
       if (!mayBeDead || error instanceof DeadlineExceeded || !hasNoResponse(error)) throw error;
     }
   }
@@ -217,8 +221,6 @@ async function runOnPool(source: Source, text: string, values?: SqlValues): Prom
     else client.release();
   }
 }
-
-const WRITES = /\b(?:insert|update|delete|merge)\b/i;
 
 async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): Promise<T> {
   const { limitMs, bind } = source;

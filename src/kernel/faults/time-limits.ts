@@ -3,6 +3,8 @@
  * than the check, and V8 would keep what ended timers refer to until a full garbage collection.
  */
 const CHECK_MS = 100;
+/** A check that is so late follows a pause of the process, which has not yet read what came meanwhile. */
+const LATE_MS = 1_000;
 
 interface Entry {
   readonly remainingMs: () => number;
@@ -17,12 +19,13 @@ export class TimeLimits {
    */
   readonly #entries: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #dueMs = 0;
 
-  /** Calls `expire` when `remainingMs` is not positive, up to 100 ms late. Returns how to forget it. */
+  /** Calls `expire` when `remainingMs` is not positive, up to 100 ms late, or later after a pause of the process. Returns how to forget it. */
   add(remainingMs: () => number, expire: () => void): () => void {
     const entry = { remainingMs, expire, index: this.#entries.length };
     this.#entries.push(entry);
-    this.#timer ??= setTimeout(() => this.#check(), CHECK_MS).unref();
+    if (!this.#timer) this.#schedule();
     return () => this.#remove(entry);
   }
 
@@ -35,10 +38,20 @@ export class TimeLimits {
     this.#entries[last.index] = last;
   }
 
+  #schedule(): void {
+    this.#dueMs = performance.now() + CHECK_MS;
+    this.#timer = setTimeout(() => this.#check(), CHECK_MS).unref();
+  }
+
   #check(): void {
+    if (performance.now() - this.#dueMs > LATE_MS) {
+      this.#schedule();
+      return;
+    }
     const expired = this.#entries.filter(({ remainingMs }) => remainingMs() <= 0);
     for (const entry of expired) this.#remove(entry);
-    this.#timer = this.#entries.length > 0 ? setTimeout(() => this.#check(), CHECK_MS).unref() : undefined;
+    this.#timer = undefined;
+    if (this.#entries.length > 0) this.#schedule();
     for (const { expire } of expired) expire();
   }
 }

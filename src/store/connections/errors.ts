@@ -6,6 +6,9 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 /** SQLSTATE of a row that a constraint or the bound of a partition refuses. */
 export const CHECK_VIOLATION = '23514';
 
+/** Statements that change something, and must not run twice. */
+export const WRITES = /\b(?:insert|update|delete|merge)\b/i;
+
 /** A statement was sent, and its response did not come within the request's time. */
 export class StatementTimeout extends DeadlineExceeded {}
 

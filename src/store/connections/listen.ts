@@ -7,6 +7,8 @@ import { destroyConnection } from './socket.ts';
 const RECONNECT_DELAY_MS = 1_000;
 /** Nothing but its answers tells a connection without notifications from one whose server is gone. */
 const CHECK_EVERY_MS = 15_000;
+/** Long, because the end of the session also gives up the lock of the process. */
+const CHECK_LIMIT_MS = 10_000;
 
 interface Listener {
   readonly channel: string;
@@ -48,7 +50,7 @@ export async function listenWithReconnect(
     next.on('notification', onNotification);
   }
   async function check(next: pg.Client): Promise<void> {
-    if (await failureOf(next)) destroyConnection(next);
+    if (await failureOf(next, CHECK_LIMIT_MS)) destroyConnection(next);
   }
   async function start(): Promise<void> {
     const next = await connector.open({}, prepare);

@@ -6,10 +6,11 @@
 import type pg from 'pg';
 import { DeadlineExceeded } from '../../kernel/faults/deadline.ts';
 import type { Sql, SqlValues } from '../../kernel/sql.ts';
+import { settlesWithin } from '../../kernel/timeout.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import type { OpenDatabase } from '../db.ts';
-import { hasNoResponse } from './errors.ts';
-import { failureOf } from './silence.ts';
+import { hasNoResponse, WRITES } from './errors.ts';
+import { ANSWER_LIMIT_MS, failureOf } from './silence.ts';
 import { destroyConnection, socketOf } from './socket.ts';
 
 const CONNECTION_COUNT = 2;
@@ -42,14 +43,15 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
     }
     return db;
   }
-  // Reads may run twice.
-  async function read<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
+  async function read<T>(text: string, run: (sql: Sql) => Promise<T>): Promise<T> {
     const sql = next();
     try {
       return await run(sql);
     } catch (error) {
-      if (sql === db || error instanceof DeadlineExceeded || !hasNoResponse(error)) throw error;
+      if (sql === db || !hasNoResponse(error)) throw error;
       db.silence.suspect();
+      // A bucket of a rate limit is drawn here, too.
+      if (error instanceof DeadlineExceeded || WRITES.test(text)) throw error;
       return await run(db);
     }
   }
@@ -58,8 +60,9 @@ export async function openPipelined(db: OpenDatabase): Promise<PipelinedReads> {
   });
   return {
     rows: <Row extends object>(text: string, values?: SqlValues) =>
-      read((sql) => sql.rows<Row>(text, values)),
-    row: <Row extends object>(text: string, values?: SqlValues) => read((sql) => sql.row<Row>(text, values)),
+      read(text, (sql) => sql.rows<Row>(text, values)),
+    row: <Row extends object>(text: string, values?: SqlValues) =>
+      read(text, (sql) => sql.row<Row>(text, values)),
     run: (text, values) => db.run(text, values),
     close: async () => {
       await Promise.all(connections.map((connection) => connection.stop()));
@@ -122,7 +125,7 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
       });
     },
     check: async () => {
-      if (client) await failureOf(client);
+      if (client) await closeIfSilent(client);
     },
     stop: async () => {
       stopped = true;
@@ -132,4 +135,12 @@ async function openConnection(db: OpenDatabase): Promise<PipelinedConnection> {
       await last?.end().catch(() => undefined);
     },
   };
+}
+
+/** Its statements are answered in their order, so a slow one delays the check. Then any progress will do. */
+async function closeIfSilent(client: pg.Client): Promise<void> {
+  const before = socketOf(client).bytesRead;
+  const checking = failureOf(client, STATEMENT_TIMEOUT_MS);
+  if (await settlesWithin(checking, ANSWER_LIMIT_MS)) return;
+  if (socketOf(client).bytesRead === before) destroyConnection(client);
 }

@@ -107,17 +107,18 @@ export function sendStatement(
 ): Promise<pg.QueryResult> {
   return new Promise((resolve, reject) => {
     const endsAtMs = performance.now() + timeoutMs;
+    const fail = (error: NoResponse) => {
+      reject(error);
+      if ((client as { readonly pipeline?: boolean }).pipeline) destroyConnection(client);
+    };
     const forget = limits.add(
       () => endsAtMs - performance.now(),
-      () => {
-        reject(new NoResponse());
-        if ((client as { readonly pipeline?: boolean }).pipeline) destroyConnection(client);
-      },
+      () => fail(new NoResponse()),
     );
     const query = new PreparedQuery(statement, (error, result) => {
       forget();
       if (error) reject(error);
-      else if (hasUnreplicated(client)) reject(new NoResponse());
+      else if (hasUnreplicated(client)) fail(new NoResponse());
       else resolve(result);
     });
     client.query(query as unknown as pg.Query);

@@ -31,6 +31,19 @@ describe('time limits with one timer', () => {
     assert.deepEqual(expired.toSorted(), ['b', 'c', 'd']);
   });
 
+  it('after a pause of the process, what came meanwhile is read before anything expires', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const limits = new TimeLimits();
+    const expire = mock.fn();
+    limits.add(() => 0, expire);
+    const now = performance.now.bind(performance);
+    t.mock.method(performance, 'now', () => now() + 5_000);
+    t.mock.timers.tick(100);
+    assert.equal(expire.mock.callCount(), 0);
+    t.mock.timers.tick(100);
+    assert.equal(expire.mock.callCount(), 1);
+  });
+
   it('an entry that is added after all others have ended is checked as well', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const limits = new TimeLimits();

@@ -27,6 +27,7 @@ beforeEach(async () => {
   db = openDatabase(proxy.connection, { poolSize: POOL_SIZE });
   await everySession((id) => db.transaction((tx) => tx.row('select $1::int, pg_sleep(0.1)', [id])));
   assert.equal(db.pool.idleCount, POOL_SIZE);
+  letTimePass(2_000);
 });
 afterEach(async () => {
   mock.restoreAll();
@@ -35,6 +36,12 @@ afterEach(async () => {
 
 async function everySession<T>(work: (id: number) => Promise<T>): Promise<T[]> {
   return await Promise.all(Array.from({ length: POOL_SIZE }, (_, id) => work(id)));
+}
+
+/** Sessions that were used a moment ago are not doubted. */
+function letTimePass(ms: number): void {
+  const now = performance.now.bind(performance);
+  mock.method(performance, 'now', () => now() + ms);
 }
 
 const inRequest = <T>(work: () => Promise<T>) => runWithin(new Deadline(REQUEST_MS, true), work);
@@ -69,6 +76,27 @@ describe('sessions whose server is gone without a word', { timeout: 60_000 }, ()
     );
     const kept = [...(await pids())].filter((pid) => earlier.has(pid));
     assert.equal(kept.length, POOL_SIZE - 1);
+  });
+
+  it('the first read that gets no answer has the others checked', async () => {
+    const reads = await openPipelined(db);
+    proxy.lose();
+    const read = () => inRequest(() => reads.row('select 1 as n'));
+    await assert.rejects(read(), DeadlineExceeded);
+    assert.deepEqual([await read(), await read(), await read()], Array(3).fill({ n: 1 }));
+    await reads.close();
+  });
+
+  it('a statement that changes something is not repeated', async () => {
+    const reads = await openPipelined(db);
+    proxy.lose();
+    const insert = () => reads.rows('insert into things values (98) returning id');
+    await Promise.all([
+      assert.rejects(insert(), /terminated/),
+      db.transaction((tx) => tx.row('select 1 as n')),
+    ]);
+    assert.deepEqual(await scratch.db.rows('select from things where id = 98'), []);
+    await reads.close();
   });
 
   it('reads are repeated on a session that answers', async () => {
