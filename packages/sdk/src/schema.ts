@@ -3926,6 +3926,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Action-Id": components["headers"]["X-Action-Id"];
                     [name: string]: unknown;
                 };
                 content: {

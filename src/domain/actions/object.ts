@@ -56,14 +56,23 @@ export function shownAction(row: Partial<ShownAction>): ActionSummary | null {
   return { id: formatId('action', id), command, status: 'running', progress: progress ?? 0 };
 }
 
+const begun = new WeakSet<ActionSummary>();
+
 /** The action that a request began, in its response. */
 export function beganAction(row: ActionRow): ActionSummary {
-  return {
-    id: formatId('action', row.id),
-    command: row.command,
-    status: row.status,
-    progress: row.progress,
-  };
+  const { id, command, status, progress } = row;
+  return asBegun({ id: formatId('action', id), command, status, progress });
+}
+
+/** Marks the action that a resource shows as the one that this request began. */
+export function asBegun<Action extends ActionSummary | null>(action: Action): Action {
+  if (action !== null) begun.add(action);
+  return action;
+}
+
+/** False for the action of an earlier request, which an update may show. */
+export function wasBegunNow(action: ActionSummary): boolean {
+  return begun.has(action);
 }
 
 /** The action that a request without a response body began. */

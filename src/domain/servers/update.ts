@@ -1,5 +1,6 @@
 import type { Server, ServerPatch } from '../../spec/schemas/server.ts';
 import { findServer, type ServerRow, updateServer } from '../../store/servers/servers.ts';
+import { asBegun } from '../actions/object.ts';
 import type { CustomerActor, Service } from '../context.ts';
 import { recordAudit } from '../record.ts';
 import { requireOperation } from '../tokens/limits/active.ts';
@@ -32,7 +33,10 @@ export async function patchServer(
     const boots = boot === undefined || boot === server.boot ? null : boot;
     if (boots !== null) await changeBoot(tx, service, server, { boot: boots, actor, now });
     await recordAudit(tx, { actor, action: 'server.update', resource: shownId }, now);
-    return serverObject(boots === null ? changed : ((await findServer(tx, server.id)) ?? changed));
+    if (boots === null) return serverObject(changed);
+    const object = serverObject((await findServer(tx, server.id)) ?? changed);
+    asBegun(object.action);
+    return object;
   });
   if (boot !== undefined) service.wake();
   return updated;

@@ -4,11 +4,11 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
+import { wasBegunNow } from '../../domain/actions/object.ts';
 import type { ScopedActor } from '../../domain/context.ts';
 import type { ApiResponse, IdempotentResult } from '../../domain/idempotency.ts';
 import type { ReceivedUpload } from '../../domain/images/upload.ts';
 import { InvalidRequest, invalidRequest } from '../../kernel/fail.ts';
-import type { ActionCommand } from '../../spec/action-commands.ts';
 import type { ActionSummary } from '../../spec/schemas/action.ts';
 import { regionIn, requirePolicies } from '../admission/admission.ts';
 import { idempotencyKeyHeader, markReplay, runOnce } from '../admission/once.ts';
@@ -206,7 +206,7 @@ function buildCall(
 function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResult): object | undefined {
   const { status, body } = result.response;
   markReplay(reply, result);
-  if (route.starts && body !== undefined) nameAction(reply, route.starts, body);
+  if (body !== undefined) nameAction(reply, route, body);
   reply.code(status);
   if (result.replayed && body !== undefined) {
     reply.type('application/json; charset=utf-8');
@@ -215,10 +215,11 @@ function writeResponse(reply: FastifyReply, route: Route, result: IdempotentResu
   return status === route.status && route.reply === null ? undefined : body;
 }
 
-/** An update that began nothing may show what an earlier request did. */
-function nameAction(reply: FastifyReply, command: ActionCommand, body: object): void {
+/** An update that begins nothing may show what an earlier request began. */
+function nameAction(reply: FastifyReply, { method, starts }: Route, body: object): void {
   const { action } = body as { readonly action?: ActionSummary | null };
-  if (action?.command === command) reply.header('X-Action-Id', action.id);
+  if (!action || action.command !== starts) return;
+  if (method !== 'PATCH' || wasBegunNow(action)) reply.header('X-Action-Id', action.id);
 }
 
 /** An earlier version may have stored the response, without fields that the schema has by now. */

@@ -88,17 +88,21 @@ describe('the action of a server', () => {
       await world.advance(20);
       assert.equal((await action(id)).status, 'success', verb);
     }
+    const beta = { headers: { 'x-service-beta': 'true' } };
+    const resized = named(await api.post(`${path}/resize`, { plan: 's2', restart: true }, beta));
+    await world.advance(60);
+    assert.equal((await action(resized)).status, 'success');
     const listed = (await api.get(`${path}/actions?sort=created_at`)).body.data;
     assert.deepEqual(
       listed.map(({ command }: JsonBody) => command),
-      ['create', 'rebuild', 'stop', 'start', 'reboot', 'rescue'].map((verb) => `server.${verb}`),
+      ['create', 'rebuild', 'stop', 'start', 'reboot', 'rescue', 'resize'].map((verb) => `server.${verb}`),
     );
     const deletion = named(await api.delete(path));
     await world.settle();
     assertApiError(await api.get(`${path}/actions`), 404, 'not_found');
     assert.equal((await action(deletion)).status, 'success');
     const kept = (await api.get(`/actions?filter[resource]=${server}`)).body.data;
-    assert.equal(kept.length, 7);
+    assert.equal(kept.length, 8);
     await assertVerified();
   });
 
@@ -115,6 +119,27 @@ describe('the action of a server', () => {
     assert.equal((await api.patch(`/servers/${server}`, { name: 'web-9' })).headers.get('x-action-id'), null);
     const volume = await createVolume();
     assert.equal((await api.patch(`/volumes/${volume}`, { name: 'x' })).headers.get('x-action-id'), null);
+  });
+
+  it('an update that begins nothing shows the action of an earlier request, and does not name it', async () => {
+    const server = await createServer();
+    const volume = await createVolume();
+    await api.post(`/volumes/${volume}/attach`, { server });
+    const { id: image } = (await api.raw('POST', '/images', UPLOAD, { headers: MULTIPART })).body;
+    await world.settle();
+    await api.put(`/servers/${server}/iso`, { image });
+    await world.settle();
+    const earlier: readonly [string, object, string][] = [
+      [`/volumes/${volume}`, { size_gb: 20 }, 'volume.resize'],
+      [`/servers/${server}`, { boot: 'iso' }, 'server.set_boot'],
+    ];
+    for (const [path, change, command] of earlier) {
+      const id = named(await api.patch(path, change));
+      const renamed = await api.patch(path, { name: 'other' });
+      assert.deepEqual([renamed.body.action.id, renamed.body.action.command], [id, command]);
+      assert.equal(renamed.headers.get('x-action-id'), null);
+      await world.settle();
+    }
   });
 });
 

@@ -148,6 +148,7 @@ export const SERVER_ACTION_ROUTES: readonly Route[] = [
     status: 202,
     errorStatuses: [409, 422],
     audit: 'server.resize',
+    starts: 'server.resize',
     body: ResizeBody,
     example: { plan: 's2', restart: true },
     reply: Server,

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { openApiText } from '../../../../src/http/v1/openapi/document.ts';
 import type { Route } from '../../../../src/http/v1/route.ts';
 import { ROUTES } from '../../../../src/http/v1/routes.ts';
+import { ACTION_COMMANDS } from '../../../../src/spec/action-commands.ts';
 import { OPERATIONS } from '../../../../src/spec/operations.ts';
 import { SCOPES, type Scope, scopeCovers } from '../../../../src/spec/scopes.ts';
 import { sampleOneIn } from '../../../support/runs.ts';
@@ -49,6 +50,12 @@ describe('every route of the REST surface', () => {
 
   it('the routes and the table of operations match one to one', () => {
     assert.deepEqual(ROUTES.map((route) => route.id).sort(), [...OPERATIONS].sort());
+  });
+
+  it('each command of an action is begun by one route, except those of the operator', () => {
+    const begun = ROUTES.flatMap(({ starts }) => starts ?? []);
+    const byOperator = ['server.suspend', 'server.move'];
+    assert.deepEqual([...begun, ...byOperator].sort(), [...ACTION_COMMANDS].sort());
   });
 
   it('the committed OpenAPI document is current', () => {
