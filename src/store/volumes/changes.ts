@@ -103,11 +103,14 @@ export async function detachVolume(tx: Sql, id: string): Promise<VolumeRow> {
 
 /** Locks the volumes of a server. The caller holds the server's lock, so none is attached meanwhile. */
 export async function lockVolumesOf(tx: Sql, serverId: string): Promise<VolumeRow[]> {
-  return await tx.rows<VolumeRow>(
-    `select ${VOLUME_COLUMNS} from volumes where server_id = $1 order by id for update`,
-    [serverId],
-  );
+  return await tx.rows<VolumeRow>(`${OF_SERVER} for update`, [serverId]);
 }
+
+export async function listVolumesOf(sql: Sql, serverId: string): Promise<VolumeRow[]> {
+  return await sql.rows<VolumeRow>(OF_SERVER, [serverId]);
+}
+
+const OF_SERVER = `select ${VOLUME_COLUMNS} from volumes where server_id = $1 order by id`;
 
 /** Lists the ids of volumes attached to these servers. */
 export async function listAttachedTo(tx: Sql, serverIds: readonly string[]): Promise<string[]> {

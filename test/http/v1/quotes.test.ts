@@ -14,7 +14,7 @@ let order: JsonBody;
 let image: (version: string) => string;
 
 before(async () => {
-  world = await startWorld({ ...NO_RATES, SKERRY_QUOTAS: 'servers=3,tagsPerServer=2' });
+  world = await startWorld({ ...NO_RATES, SKERRY_QUOTAS: 'servers=3,tagsPerServer=2,volumesDiskGb=100' });
   customer = await world.customer();
   await world.addBalance(customer, 9_000n);
   api = V1Client.forApp(world.http, await createApiToken(customer));
@@ -159,6 +159,9 @@ describe('POST /quotes', () => {
     await during('update hosts set draining = true', 'update hosts set draining = false', () =>
       assertOrderPredicted({}),
     );
+    const { body: volume } = await api.post('/volumes', { name: 'data', size_gb: 200, region: 'par' });
+    const { errors } = await assertOrderPredicted({ region: 'par', volumes: [volume.id] });
+    assert.deepEqual([errors[0].field, errors[0].issue], ['volumes', 'limit_reached']);
     await during('update balances set servers = 3', 'update balances set servers = 0', () =>
       assertOrderPredicted({}),
     );

@@ -76,6 +76,33 @@ describe('POST /servers/{id}/resize', () => {
     assert.equal((await api.get(`/servers/${id}`)).body.plan, 's1');
   });
 
+  it('its quote knows that volumes move along, and that the server is busy', async () => {
+    const { body: volume } = await api.post('/volumes', { name: 'data', size_gb: 100, region: 'par' });
+    assert.equal((await api.post(`/volumes/${volume.id}/attach`, { server: id })).status, 200);
+    await world.settle();
+    const { db } = world.opened;
+    const own = `id = (select host_id from servers where name = 'web-1')`;
+    await db.run(`update hosts set reserve_ram_mb = ram_mb where ${own}`);
+    const wanted = { plan: 's2', restart: true };
+    assert.equal((await quote(wanted)).available, true);
+    await db.run(`update hosts set disk_gb = 60 where not ${own}`);
+    const expected = { field: 'plan', issue: 'unavailable' };
+    assert.deepEqual(item(await resize(wanted)), [422, 'unprocessable', expected]);
+    assert.deepEqual((await quote(wanted)).errors, [expected]);
+    await db.run(`update hosts set disk_gb = 10000 where not ${own}`);
+    await db.run(`insert into tasks (kind, subject, due_at) values ('volume', $1, 'infinity')`, [
+      parseId('volume', volume.id),
+    ]);
+    const refused = await resize(wanted);
+    assert.equal(refused.status, 409, refused.text);
+    const quoted = await quote(wanted);
+    assert.equal(quoted.refusal.message, refused.body.error.message);
+    await db.run(`delete from tasks where kind = 'volume'`);
+    await db.run('update hosts set reserve_ram_mb = 0');
+    await api.post(`/volumes/${volume.id}/detach`);
+    await world.settle();
+  });
+
   it('charges what its quote says, and answers the same to a repeated request', async () => {
     const {
       id: quoteId,

@@ -34,11 +34,11 @@ export interface VolumeNeeds {
 
 /**
  * Resolves the volumes of an order. Refuses with `unknown_reference`, `in_use`, `mismatch` for another region
- * or data on different hosts, `not_ready` for a lost one, and `unavailable` for hardware that takes none, or
- * no more.
+ * or data on different hosts, `not_ready` for a lost one, `limit_reached`, and `unavailable` for hardware
+ * that takes none, or no more.
  */
 export async function readOrderedVolumes(
-  service: Pick<Service, 'db' | 'compute'>,
+  service: Service,
   actor: CustomerActor,
   shownIds: readonly string[],
   needs: VolumeNeeds,
@@ -47,6 +47,7 @@ export async function readOrderedVolumes(
   requireTaken(service, needs.category, new Set(shownIds).size);
   const ids: string[] = [];
   let backend: string | null = null;
+  let newGb = 0;
   for (const [index, shown] of shownIds.entries()) {
     const field = `volumes.${index}` as const;
     const id = parseId('volume', shown) ?? unknownReference(field);
@@ -58,8 +59,11 @@ export async function readOrderedVolumes(
       fail('mismatch', { field }, 'The volumes are on different hosts. Attach this one to another server.');
     }
     backend ??= own;
+    if (volume.disk_gb === 0) newGb += volume.size_gb;
     ids.push(id);
   }
+  const { customerId } = actor;
+  if (newGb > 0) await requireDiskQuota(service, service.db, { customerId, moreGb: newGb, field: 'volumes' });
   return { ids, backend };
 }
 

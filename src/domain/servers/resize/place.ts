@@ -11,13 +11,14 @@ import {
   setReservedSize,
 } from '../../../store/servers/resizes.ts';
 import type { ServerRow } from '../../../store/servers/servers.ts';
-import { lockVolumesOf } from '../../../store/volumes/changes.ts';
+import { listVolumesOf, lockVolumesOf } from '../../../store/volumes/changes.ts';
+import type { VolumeRow } from '../../../store/volumes/volumes.ts';
 import type { Service } from '../../context.ts';
 import { outOfStock } from './checks.ts';
 
 /**
- * Refuses with `out_of_stock` if no host has room, and with `wrong_state` a server that would have to move
- * with an ISO image, without locking or reserving anything.
+ * Refuses like `reserveRoom`, and with `wrong_state` a server that would have to move with an ISO image,
+ * without locking or reserving anything.
  */
 export async function requireRoom(
   tx: Sql,
@@ -27,9 +28,13 @@ export async function requireRoom(
 ): Promise<void> {
   if (await fitsOnOwnHost(tx, server.id, { ...growth, locks: false })) return;
   requireMayMove(service, server);
-  const sizes = { ramMb: server.ram_mb + growth.ramMb, diskGb: ownDiskGb(server) + growth.diskGb };
-  if (!(await findResizeTarget(tx, server.id, { ...targetNeeds(service, growth), ...sizes, locks: false })))
-    outOfStock();
+  const { id } = server;
+  const ramMb = server.ram_mb + growth.ramMb;
+  const diskGb = ownDiskGb(server) + growth.diskGb + ownVolumesGb(await listVolumesOf(tx, id));
+  const needs = { ...targetNeeds(service, growth), ramMb, diskGb, locks: false };
+  if (!(await findResizeTarget(tx, id, needs))) outOfStock();
+  const move = await findMove(tx, id);
+  if ((move && move.state !== 'queued') || (await hasUnsettledVolumes(tx, id))) refuseBusy();
 }
 
 /**
@@ -50,8 +55,7 @@ export async function reserveRoom(
   }
   requireMayMove(service, server);
   const volumes = await lockVolumesOf(tx, id);
-  const volumesGb = volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), 0);
-  const diskGb = ownDiskGb(server) + growth.diskGb + volumesGb;
+  const diskGb = ownDiskGb(server) + growth.diskGb + ownVolumesGb(volumes);
   const needs = { ...targetNeeds(service, growth), ramMb, diskGb, locks: true };
   const toHost = (await findResizeTarget(tx, id, needs)) ?? outOfStock();
   await requireMovable(tx, id, now);
@@ -80,6 +84,10 @@ function ownDiskGb(server: ServerRow): number {
   return server.shared_disk ? 0 : server.disk_gb;
 }
 
+function ownVolumesGb(volumes: readonly VolumeRow[]): number {
+  return volumes.reduce((sum, volume) => sum + (volume.shared ? 0 : volume.disk_gb), 0);
+}
+
 function targetNeeds({ compute }: Service, { hostTags }: Growth) {
   return { hostTags, otherBackend: compute.hosts !== null };
 }
@@ -88,6 +96,9 @@ function targetNeeds({ compute }: Service, { hostTags }: Growth) {
 async function requireMovable(tx: Sql, serverId: string, now: Date): Promise<void> {
   await queueMove(tx, { id: newId(now), serverId, wantedHost: null, now });
   const isQueued = (await findMove(tx, serverId))?.state === 'queued';
-  if (isQueued && !(await hasUnsettledVolumes(tx, serverId))) return;
+  if (!isQueued || (await hasUnsettledVolumes(tx, serverId))) refuseBusy();
+}
+
+function refuseBusy(): never {
   fail('conflict_state', {}, 'The server has to move to another host, but is busy. Try again in a minute.');
 }

@@ -43,9 +43,9 @@ export async function resizeServer(
     requireWithinLimits(limits, price.dueCents > 0n ? price.dueCents : 0n);
     const balanceCents = (await lockBalance(tx, server.customer_id)) ?? 0n;
     await reserveRoom(tx, service, server, { growth: growthOf(server, body, plan), now });
+    if (price.dueCents > 0n) await spend(tx, actor, price.dueCents, now);
     if (price.dueCents > 0n && balanceCents < price.dueCents)
       insufficientBalance(balanceCents, price.dueCents);
-    if (price.dueCents > 0n) await spend(tx, actor, price.dueCents, now);
     const size = { cpu: plan.cpu, ramMb: plan.ram_mb, diskGb: wantedDiskGb(server, body, plan) };
     return await changePlan(tx, server, { planId: plan.id, size, price }, now);
   });
