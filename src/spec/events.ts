@@ -83,7 +83,7 @@ export const EVENTS = {
   'billing.charged': {
     key: 'ledger_entry',
     scope: 'billing',
-    when: 'a billing cycle was charged, or the rest of one for another plan',
+    when: 'a billing cycle was charged, or the rest of one for another plan or for backups',
   },
   'billing.low_balance': {
     key: 'balance',

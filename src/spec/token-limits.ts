@@ -128,6 +128,11 @@ function hasLabels(
   return Object.entries(required).every(([key, value]) => Object.hasOwn(own, key) && own[key] === value);
 }
 
+/** Whether events with this key in their data may be inside for some token. */
+export function mayBeInside(eventKey: string): boolean {
+  return Object.values(COVERED_TYPES).some(({ key }) => key === eventKey);
+}
+
 /** Whether an event is about a resource that is inside. Events about anything else are outside. */
 export function isEventInside(reach: Reach, data: object): boolean {
   const keys: readonly string[] = Object.values(COVERED_TYPES).map(({ key }) => key);

@@ -1451,7 +1451,8 @@ export interface paths {
          *     the oldest available number in `min`. A number that does not exist yet returns 400 with the latest number
          *     in `max`.
          *
-         *     With `types`, other events are left out in the same way. Without it, `action.*` are left out.
+         *     With `types`, other events are left out in the same way. Without it, `action.*` are left out. A token
+         *     limited to resources, labels, or regions gets 403 if it receives none of the types.
          *
          *     A message without `data` only advances your position. We send a heartbeat every 15
          *     seconds. An account can have 10 open streams; another one returns 409. The
@@ -2672,7 +2673,7 @@ export interface components {
                      *     ]
                      */
                     regions: string[] | null;
-                    /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                    /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals do not count. */
                     spend_usd: number | null;
                     /**
                      * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.
@@ -2691,7 +2692,7 @@ export interface components {
             name: string;
             /** @description Above it, a request gets 422 with the issue `limit_reached`. */
             limit: number;
-            /** @description How much of it you use now. Null for a limit per server, and for top-ups if the scope of the token is not `billing`. */
+            /** @description How much of it you use now. Null for a limit per server, for top-ups if the scope of the token is not `billing`, and for a token limited to resources, labels, or regions. */
             used: number | null;
             /** @enum {string} */
             per: "account" | "server" | "region";
@@ -2757,7 +2758,7 @@ export interface components {
                  *     ]
                  */
                 regions: string[] | null;
-                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals do not count. */
                 spend_usd: number | null;
                 /**
                  * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.
@@ -2836,7 +2837,7 @@ export interface components {
                  *     ]
                  */
                 regions: string[] | null;
-                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals are free. */
+                /** @description The most that it and the tokens that it created may spend, in US dollars. Renewals do not count. */
                 spend_usd: number | null;
                 /**
                  * @description Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.

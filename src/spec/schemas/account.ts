@@ -32,8 +32,8 @@ export const Limit = Type.Object({
   used: nullable(
     Type.Integer({
       description:
-        'How much of it you use now. Null for a limit per server, and for top-ups if the scope of the ' +
-        'token is not `billing`.',
+        'How much of it you use now. Null for a limit per server, for top-ups if the scope of the token ' +
+        'is not `billing`, and for a token limited to resources, labels, or regions.',
     }),
   ),
   per: oneOf(['account', 'server', 'region']),

@@ -9,7 +9,8 @@ const ABOUT = {
   resources: 'Servers, volumes, snapshots, custom images, SSH keys, and firewall groups that it can reach.',
   label_selector: 'It can also reach servers, volumes, and snapshots with all of these labels.',
   regions: 'Regions whose servers, volumes, and snapshots it can reach.',
-  spend_usd: 'The most that it and the tokens that it created may spend, in US dollars. Renewals are free.',
+  spend_usd:
+    'The most that it and the tokens that it created may spend, in US dollars. Renewals do not count.',
   spend_period: 'Whether `spend_usd` is for the lifetime of the token, or for each calendar month in UTC.',
   max_servers: 'The number of existing servers that it and the tokens that it created have created.',
 } as const;

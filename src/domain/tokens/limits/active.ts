@@ -2,11 +2,13 @@
 import { cidrContains, parseCidr } from '../../../kernel/cidr.ts';
 import { fail } from '../../../kernel/fail.ts';
 import type { KeyRing } from '../../../kernel/secrets.ts';
+import { EVENTS, type EventType } from '../../../spec/events.ts';
 import { SEALED } from '../../../spec/sealed.ts';
 import {
   isInside,
   isReachableOperation,
   type LimitOperation,
+  mayBeInside,
   type Reach,
   type ReachFacts,
 } from '../../../spec/token-limits.ts';
@@ -58,6 +60,14 @@ export function reachOf(limits: readonly OwnLimits[]): Reach | null {
 /** Throws because the limits of the token do not allow the request. */
 export function refuseByLimit(field: string, message: string): never {
   fail('not_allowed', { field }, message);
+}
+
+/** Refuses a stream on which nothing would ever come: a client that waits for it would wait in vain. */
+export function requireHeard(limits: ActiveLimits | undefined, types: ReadonlySet<string>): void {
+  if (!limits?.reach || types.has('*')) return;
+  const isHeard = (type: string) => type in EVENTS && mayBeInside(EVENTS[type as EventType].key);
+  if (![...types].some(isHeard))
+    refuseByLimit('limits.resources', 'This token does not receive events of these types.');
 }
 
 /** Refuses a request from an address outside the token's networks. The address is not kept anywhere. */

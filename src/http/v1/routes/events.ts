@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { EventStream, StreamEndReason, StreamReader } from '../../../domain/events/stream.ts';
 import type { StreamCursor } from '../../../domain/events/streams.ts';
+import { requireHeard } from '../../../domain/tokens/limits/active.ts';
 import { invalidRequest } from '../../../kernel/fail.ts';
 import { SECOND_MS } from '../../../kernel/time.ts';
 import { LIMITS } from '../../../spec/limits.ts';
@@ -46,7 +47,8 @@ after that number. We keep events for ${LIMITS.eventRetentionDays} days. An olde
 the oldest available number in \`min\`. A number that does not exist yet returns 400 with the latest number
 in \`max\`.
 
-With \`types\`, other events are left out in the same way. Without it, \`action.*\` are left out.
+With \`types\`, other events are left out in the same way. Without it, \`action.*\` are left out. A token
+limited to resources, labels, or regions gets 403 if it receives none of the types.
 
 A message without \`data\` only advances your position. We send a heartbeat every ${LIMITS.eventHeartbeatS}
 seconds. An account can have ${LIMITS.eventStreamsPerCustomer} open streams; another one returns 409. The
@@ -95,6 +97,7 @@ function readerOf(actor: TokenActor, types: string | undefined): StreamReader {
   const allowed: readonly string[] = SUBSCRIBABLE_EVENTS;
   for (const name of names)
     if (!allowed.includes(name)) invalidRequest([{ field: 'types', issue: 'invalid_value', allowed }]);
+  requireHeard(actor.limits, names);
   return { ...actor, types: names };
 }
 

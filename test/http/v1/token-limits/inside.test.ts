@@ -156,6 +156,20 @@ describe('a token that is limited to operations', () => {
     assert.equal((await updates.patch(path, lift)).status, 200);
   });
 
+  it('a stream on which nothing would come is refused', async () => {
+    const headers = { 'x-service-beta': 'true' };
+    const ci = await limited(api, { label_selector: 'env=ci' });
+    for (const types of ['action.success,action.error', 'alert.fired', 'backup.failed', 'billing.charged']) {
+      const refused = await ci.api.get(`/events?types=${types}`, { headers });
+      const [item] = assertApiError(refused, 403, 'forbidden_scope');
+      assert.deepEqual([item.field, item.issue], ['limits.resources', 'not_allowed']);
+    }
+    for (const types of ['action.success,server.running', '*'])
+      assert.equal((await ci.api.get(`/events?types=${types}`, { headers })).status, 200);
+    const { api: reader } = await limited(api, { operations: ['events.stream'] });
+    assert.equal((await reader.get('/events?types=action.success', { headers })).status, 200);
+  });
+
   it('an open event stream ends when the limits of its token change', async () => {
     const token = await limited(api, { operations: ['events.stream'] });
     const client = await StreamClient.open(`${world.url}/v1/events`, token.plaintext);
