@@ -92,7 +92,9 @@ describe('the SDK against the service', () => {
       [client(), client()].map((one) => one.volumes.create(body, { idempotencyKey: 'my-volume' })),
     );
     assert.equal(first?.id, second?.id);
-    await skerry.volumes.delete(String(first?.id));
+    const { action } = await skerry.volumes.delete(String(first?.id));
+    const removed = await skerry.waitForAction(action ?? assert.fail('no action'));
+    assert.deepEqual([removed.command, removed.status], ['volume.delete', 'success']);
   });
 
   it('a deletion with a lost response succeeds', async () => {

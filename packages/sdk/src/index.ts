@@ -17,6 +17,7 @@ export {
 } from './errors.ts';
 export type { Page, Pages } from './pages.ts';
 export type { StreamedEvent, StreamOptions } from './resources/events.ts';
+export type { Removal } from './resources/resource.ts';
 export type { components, operations, paths } from './schema.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type * from './types.ts';

@@ -42,6 +42,19 @@ describe('skerry volume, snapshot, audit, and ledger', FULL_ONLY, () => {
     assert.deepEqual([code, stdout], [0, '']);
   });
 
+  it('volume commands wait until the change is made, unless --no-wait is given', async () => {
+    const made = ['volume', 'create', 'busy', '--size-gb', '20', '--region', 'par'];
+    await cli.json(...made);
+    const steps = [
+      ['attach', 'busy', 'web-1'],
+      ['update', 'busy', '--size-gb', '30'],
+      ['detach', 'busy'],
+    ];
+    for (const step of steps) assert.equal((await cli.json('volume', ...step)).action, null, step[0]);
+    const begun = await cli.json('volume', 'attach', 'busy', 'web-1', '--no-wait');
+    assert.equal(begun.action.command, 'volume.attach');
+  });
+
   it('snapshot create waits until the snapshot is ready, unless --no-wait is given', async () => {
     const made = ['snapshot', 'create', 'web-1'];
     assert.equal((await cli.json(...made, '--name', 'now', '--expires-at', '30d')).status, 'ready');

@@ -1,13 +1,15 @@
 import type { Volume } from '@skerry/sdk';
-import { type Command, command } from '../command.ts';
+import { type Command, type Context, command } from '../command.ts';
 import { Failure } from '../exit-codes.ts';
-import { FIND_SERVER, FIND_VOLUME, findServer, findVolume, resolveServerId } from '../find.ts';
+import { FIND_SERVER, FIND_VOLUME, findServer, findVolume, nullIf, resolveServerId } from '../find.ts';
 import { VOLUME_MAX_GB, VOLUME_MIN_GB } from '../limits.ts';
 import { listCommand, omitUndefined, requireChanges } from '../lists.ts';
 import { arg, flag, integer, pairs, requiredInteger, requiredText, text } from '../options.ts';
 import { type Column, fields, hidden, times } from '../output/format.ts';
 import { deleteCommand, describeCommand } from '../resources.ts';
 import { createOnce, IDEMPOTENCY_OPTIONS } from '../terminal/create-once.ts';
+import { WAIT_OPTIONS, type WaitFlags } from '../terminal/wait.ts';
+import { WAIT_OPERATIONS, waitForBegun } from '../terminal/wait-for-action.ts';
 import {
   changeLabels,
   LABEL_CHANGES,
@@ -87,21 +89,35 @@ const create = command({
   },
 });
 
+/** Waits until the driver has made the change. A service before 1.7 does not say when. */
+async function waitForVolume(
+  context: Context,
+  waits: WaitFlags,
+  begun: Volume,
+  show: (last: Volume) => void = (last) => context.output.showRow(last, VOLUME_COLUMNS),
+): Promise<void> {
+  const { id, name } = begun;
+  const refresh = (signal: AbortSignal) => nullIf('not_found', context.skerry.volumes.get(id, { signal }));
+  await waitForBegun(context, waits, begun, { name, refresh, isDone: () => true, show });
+}
+
 const update = command({
   name: 'volume update',
   about: 'Change the name, size, labels, or protection of a volume',
   help: 'A volume can grow while in use. Grow its file system afterwards with resize2fs or xfs_growfs.',
-  operations: ['volumes.update', ...FIND_VOLUME],
+  operations: ['volumes.update', 'volumes.get', ...WAIT_OPERATIONS, ...FIND_VOLUME],
   args: { volume: VOLUME },
   options: {
     name: text('name', 'New name'),
     sizeGb: integer('GiB', 'New size, larger than the current one', SIZE),
     ...LABEL_CHANGES,
     deleteProtection: DELETE_PROTECTION,
+    ...WAIT_OPTIONS,
   },
   columns: VOLUME_COLUMNS,
   example: 'skerry volume update data --size-gb 80',
-  run: async ({ skerry, output }, { volume, name, sizeGb, ...words }) => {
+  run: async (context, { volume, name, sizeGb, timeout, noWait, ...words }) => {
+    const { skerry, output } = context;
     requireChanges({ name, sizeGb, ...words });
     rejectCombination(words.label, words.addLabel ?? words.removeLabel, 'label');
     const found = await findVolume(skerry, volume);
@@ -115,34 +131,42 @@ const update = command({
     }
     const changes = omitUndefined({ name, size_gb: sizeGb, labels: changeLabels(found, words) });
     const body = { ...changes, ...protectionField(words) };
-    output.show(await skerry.volumes.update(id, body), VOLUME_COLUMNS);
+    const updated = await skerry.volumes.update(id, body);
+    const show = (last: Volume) => output.show(last, VOLUME_COLUMNS);
+    // Only a larger size takes time. The action of an earlier request is not ours to wait for.
+    if (sizeGb === undefined) show(updated);
+    else await waitForVolume(context, { timeout, noWait }, updated, show);
   },
 });
 
 const attach = command({
   name: 'volume attach',
   about: 'Attach a volume to a server in the same region',
-  operations: ['volumes.attach', ...FIND_VOLUME, ...FIND_SERVER],
+  operations: ['volumes.attach', 'volumes.get', ...WAIT_OPERATIONS, ...FIND_VOLUME, ...FIND_SERVER],
   args: { volume: VOLUME, server: arg('Name or ID of the server', { completionKind: 'server' }) },
+  options: WAIT_OPTIONS,
   columns: VOLUME_COLUMNS,
   example: 'skerry volume attach data web-1',
-  run: async ({ skerry, output }, { volume, server }) => {
+  run: async (context, { volume, server, ...waits }) => {
+    const { skerry } = context;
     const { id } = await findVolume(skerry, volume);
     const to = await findServer(skerry, server);
-    output.showRow(await skerry.volumes.attach(id, { server: to.id }), VOLUME_COLUMNS);
+    await waitForVolume(context, waits, await skerry.volumes.attach(id, { server: to.id }));
   },
 });
 
 const detach = command({
   name: 'volume detach',
   about: 'Detach a volume from its server; unmount it first',
-  operations: ['volumes.detach', ...FIND_VOLUME],
+  operations: ['volumes.detach', 'volumes.get', ...WAIT_OPERATIONS, ...FIND_VOLUME],
   args: { volume: VOLUME },
+  options: WAIT_OPTIONS,
   columns: VOLUME_COLUMNS,
   example: 'skerry volume detach data',
-  run: async ({ skerry, output }, { volume }) => {
+  run: async (context, { volume, ...waits }) => {
+    const { skerry } = context;
     const { id } = await findVolume(skerry, volume);
-    output.showRow(await skerry.volumes.detach(id), VOLUME_COLUMNS);
+    await waitForVolume(context, waits, await skerry.volumes.detach(id));
   },
 });
 

@@ -1,6 +1,12 @@
 import { type Page, Pages } from '../pages.ts';
 import type { Api, CallOptions, Send, Transport } from '../transport.ts';
 
+/** A deletion that takes time: `if (action) await skerry.waitForAction(action)`. */
+export interface Removal {
+  /** The ID of its action. Null if an earlier attempt began it, and from a service before 1.7. */
+  readonly action: string | null;
+}
+
 /** The base class of all resources: keeps the transport and reads lists page by page. */
 export class Resource {
   protected readonly transport: Transport;
@@ -22,6 +28,18 @@ export class Resource {
   /** A deletion that has no response. */
   protected remove(send: Send<undefined>, options: CallOptions | undefined): Promise<void> {
     return this.transport.run(send, { ...options, ignoreNotFoundOnRetry: true });
+  }
+
+  /** A deletion that continues after its response, which names the action in a header. */
+  protected async beginRemoval(send: Send<undefined>, options: CallOptions | undefined): Promise<Removal> {
+    let action: string | null = null;
+    const sendAndRead: Send<undefined> = async (api) => {
+      const sent = await send(api);
+      action = sent.response.headers.get('x-action-id');
+      return sent;
+    };
+    await this.remove(sendAndRead, options);
+    return { action };
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   UpdateVolume,
   Volume,
 } from '../types.ts';
-import { byId, Resource } from './resource.ts';
+import { byId, type Removal, Resource } from './resource.ts';
 
 /** Disks that outlive servers (SPEC "Volume"). */
 export class Volumes extends Resource {
@@ -32,9 +32,9 @@ export class Volumes extends Resource {
     return this.transport.run((api) => api.PATCH('/volumes/{id}', { ...byId(id), body }), options);
   }
 
-  /** Deletes a detached volume and all data on it. */
-  delete(id: string, options?: CallOptions): Promise<void> {
-    return this.remove((api) => api.DELETE('/volumes/{id}', byId(id)), options);
+  /** Deletes a detached volume and all data on it. It is gone at once; the action ends when its disk is. */
+  delete(id: string, options?: CallOptions): Promise<Removal> {
+    return this.beginRemoval((api) => api.DELETE('/volumes/{id}', byId(id)), options);
   }
 
   /** Attaches the volume to a server in the same region. */
@@ -72,8 +72,8 @@ export class Snapshots extends Resource {
     return this.transport.run((api) => api.PATCH('/snapshots/{id}', { ...byId(id), body }), options);
   }
 
-  delete(id: string, options?: CallOptions): Promise<void> {
-    return this.remove((api) => api.DELETE('/snapshots/{id}', byId(id)), options);
+  delete(id: string, options?: CallOptions): Promise<Removal> {
+    return this.beginRemoval((api) => api.DELETE('/snapshots/{id}', byId(id)), options);
   }
 }
 
