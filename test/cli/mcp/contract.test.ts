@@ -61,10 +61,10 @@ test('limits of a token on operations apply, and a token may have none', () => {
 test('a code expires after five minutes, and the oldest of many is dropped', () => {
   let nowMs = 0;
   const confirmations = new Confirmations(() => nowMs);
-  const question = { tool: 'x', given: { id: 'a' }, question: 'Sure?', quote: 'quo_1' };
+  const question = { tool: 'x', given: { id: 'a' }, question: 'Sure?', limits: { quote: 'quo_1' } };
   const [late, early] = [confirmations.request(question), confirmations.request(question)];
   nowMs = 5 * 60_000 - 1;
-  assert.equal(confirmations.redeem(early, 'x', { id: 'a' })?.quote, 'quo_1');
+  assert.equal(confirmations.redeem(early, 'x', { id: 'a' })?.limits.quote, 'quo_1');
   nowMs += 1;
   assert.equal(confirmations.redeem(late, 'x', { id: 'a' }), null);
   const first = confirmations.request(question);

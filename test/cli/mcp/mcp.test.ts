@@ -138,7 +138,7 @@ describe('skerry mcp', () => {
     assert.equal(done, false);
     assert.equal(question, `This will delete volume "old data" (${id}) and all data on it.`);
     assert.equal((await account.api.get(`/volumes/${id}`)).status, 200);
-    assert.deepEqual(await plain.call('volumes_delete', { id, confirm_code: code }), {});
+    assert.match((await plain.call('volumes_delete', { id, confirm_code: code })).action, /^act_/);
     assert.equal((await account.api.get(`/volumes/${id}`)).status, 404);
     assert.match(
       await plain.fail('volumes_delete', { id, confirm_code: code }),
@@ -184,6 +184,26 @@ describe('skerry mcp', () => {
     assert.deepEqual([made.name, await balance()], ['new-1', Math.round((before - 7.35) * 100) / 100]);
     assert.deepEqual(recorder.takeRecorded(), ['servers.create'], 'the quote of the question is used');
     await account.world.settle();
+  });
+
+  it('backups with a price name it, and cost no more', async () => {
+    const { db } = account.world.opened;
+    await db.run('update plans set backup_percent = 20');
+    const id = account.named['web-1'];
+    const given = { id, enabled: true, keep: 3 };
+    const { question, confirm_code } = await plain.call('backup_policies_replace', given);
+    assert.match(
+      question,
+      /^This will back up server "web-1" \(srv_\w+\) on a schedule, and delete all but the latest 3 backups\. Charges \$\d+\.\d\d now, and \$\d+\.\d\d with each renewal\./,
+    );
+    await db.run('update plans set backup_percent = 90');
+    const dearer = await plain.fail('backup_policies_replace', { ...given, confirm_code });
+    assert.match(dearer, /price_changed/);
+    await db.run('update plans set backup_percent = 20');
+    const again = await plain.call('backup_policies_replace', given);
+    const made = await plain.call('backup_policies_replace', { ...given, confirm_code: again.confirm_code });
+    assert.equal(made.enabled, true);
+    await db.run('update plans set backup_percent = 0');
   });
 
   it('an order that the service would refuse asks nothing', async () => {

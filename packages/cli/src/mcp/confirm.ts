@@ -13,16 +13,16 @@ const PENDING_MAX = 100;
 interface Pending {
   readonly digest: string;
   readonly question: string;
-  readonly quote: string | null;
+  readonly limits: Arguments;
   readonly expiresMs: number;
 }
 
-/** The first half of a call. `quote` is the ID of the price that the question names. */
+/** The first half of a call. `limits` are arguments that hold it to the price in the question. */
 export interface Question {
   readonly tool: string;
   readonly given: Arguments;
   readonly question: string;
-  readonly quote: string | null;
+  readonly limits: Arguments;
 }
 
 export class Confirmations {
@@ -34,12 +34,12 @@ export class Confirmations {
   }
 
   /** Returns the code for the second call. */
-  request({ tool, given, question, quote }: Question): string {
+  request({ tool, given, question, limits }: Question): string {
     const [oldest] = this.#pending.keys();
     if (this.#pending.size >= PENDING_MAX && oldest !== undefined) this.#pending.delete(oldest);
     const code = randomName();
     const expiresMs = this.#nowMs() + VALID_MS;
-    this.#pending.set(code, { digest: digestOf(tool, given), question, quote, expiresMs });
+    this.#pending.set(code, { digest: digestOf(tool, given), question, limits, expiresMs });
     return code;
   }
 
@@ -47,7 +47,7 @@ export class Confirmations {
    * Uses up the code. Null: it is unknown, too old, or of another call. A wrong call uses it up too, so that
    * arguments cannot be tried.
    */
-  redeem(code: unknown, tool: string, given: Arguments): Pick<Pending, 'question' | 'quote'> | null {
+  redeem(code: unknown, tool: string, given: Arguments): Pick<Pending, 'question' | 'limits'> | null {
     const found = typeof code === 'string' ? this.#pending.get(code) : undefined;
     if (found === undefined) return null;
     this.#pending.delete(code as string);

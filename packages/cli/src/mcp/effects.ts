@@ -63,7 +63,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   'backup_policies.replace': mayDestroy((name, given) => {
     if (given.enabled === false) return `stop the backups of ${name}`;
     const kept = String(given.keep ?? 7);
-    return `delete all but the latest ${kept} backups of ${name}, and charge those that have a price`;
+    return `back up ${name} on a schedule, and delete all but the latest ${kept} backups`;
   }),
   'firewall_groups.create': ADDS,
   'firewall_groups.update': CHANGES,

@@ -1,10 +1,52 @@
-/** The price of a call, from a quote of the service, in sentences. */
+/** The price of a call in sentences, and what holds the call to it. */
 import type { CreateQuote, Quote, Skerry } from '@skerry/sdk';
 import { Failure } from '../exit-codes.ts';
 import type { Arguments, Operation } from './contract.ts';
 
-/** Fails with the service's reason if the operation is not possible now. */
-export async function fetchQuote(
+export interface Price {
+  readonly charges: boolean;
+  readonly text: string;
+  /** Arguments of the call, with which nothing above the price is charged. */
+  readonly limits: Arguments;
+}
+
+/** Null: the call is free. Fails with the service's reason if the operation is not possible now. */
+export async function fetchPrice(
+  skerry: Skerry,
+  { operation, quoted }: { readonly operation: Operation; readonly quoted: string | null },
+  given: Arguments,
+  signal: AbortSignal,
+): Promise<Price | null> {
+  if (quoted === null) {
+    const turnsOn = operation.id === 'backup_policies.replace' && given.enabled === true;
+    return turnsOn ? await fetchBackupPrice(skerry, String(given.id), signal) : null;
+  }
+  const quote = await fetchQuote(skerry, quoted, operation, given, signal);
+  const takesQuote = Object.hasOwn(operation.input.properties, 'quote');
+  const limits = takesQuote ? { quote: quote.id } : {};
+  return { charges: isCharged(quote), text: describePrice(quote), limits };
+}
+
+/** By a cent, rounding may raise the price from one moment to the next. */
+const ROUNDING_USD = 0.01;
+
+/** Backups have no quote: their policy has the price. Null: they are free, or already paid for. */
+async function fetchBackupPrice(
+  { backupPolicies }: Skerry,
+  server: string,
+  signal: AbortSignal,
+): Promise<Price | null> {
+  const {
+    enabled,
+    price_usd_now: now,
+    price_usd_cycle: cycle,
+  } = await backupPolicies.get(server, { signal });
+  if (enabled || cycle === 0) return null;
+  const text = `Charges ${formatPrice(now)} now, and ${formatPrice(cycle)} with each renewal.`;
+  return { charges: true, text, limits: { max_price_usd: Math.round((now + ROUNDING_USD) * 100) / 100 } };
+}
+
+async function fetchQuote(
   skerry: Skerry,
   quoted: string,
   { ids }: Operation,
@@ -27,12 +69,12 @@ export async function fetchQuote(
   throw new Failure('refused', [quote.refusal.message, ...items, ...topup].join('; '));
 }
 
-export function isCharged({ due_now_usd: due }: Quote): boolean {
+function isCharged({ due_now_usd: due }: Quote): boolean {
   return due !== null && due > 0;
 }
 
 /** `Charges $5.00 now (s1 in par, 1 month). Renews at $5.00 on 2026-01-31.` */
-export function describePrice(quote: Quote): string {
+function describePrice(quote: Quote): string {
   const { due_now_usd: due, credit_usd: credit, renews_usd: renews, renews_at: renewsAt } = quote;
   const { lines, balance_after_usd: balance } = quote;
   const what = lines.map(({ description }) => description).join(', ');

@@ -1,16 +1,17 @@
 /** The question before a call destroys or charges. */
-import type { Quote, Skerry } from '@skerry/sdk';
+import type { Skerry } from '@skerry/sdk';
 import { printable } from '../output/text.ts';
 import { callOperation } from './call.ts';
 import type { Arguments, Operation } from './contract.ts';
 import { effectOf } from './effects.ts';
-import { describePrice, isCharged } from './price.ts';
+import type { Price } from './price.ts';
 
 /** Longer arguments, such as user data, are cut. */
 const ARGUMENTS_MAX = 1_000;
 /** Parts of another resource, which has the ID in the path. */
 const OWNERS: Readonly<Record<string, string>> = {
   firewall_rules: 'firewall_groups',
+  backup_policies: 'servers',
   deliveries: 'webhooks',
 };
 
@@ -23,16 +24,14 @@ export interface Call {
 }
 
 /** Null: the call neither destroys nor charges anything. */
-export async function questionFor(call: Call, quote: Quote | null): Promise<string | null> {
+export async function questionFor(call: Call, price: Price | null): Promise<string | null> {
   const { operation, given } = call;
   const { consequence } = effectOf(operation);
-  if (!quote && !consequence?.('', given)) return null;
-  const charges = quote !== null && isCharged(quote);
-  if (!charges && !consequence?.('', given)) return null;
+  if (!price?.charges && !consequence?.('', given)) return null;
   const name = await describeResource(call);
   const action = consequence?.(name, given) ?? `${lowerFirst(operation.summary)}${name ? `: ${name}` : ''}`;
   const details = formatArguments(operation, given);
-  return [`This will ${action}.`, quote ? describePrice(quote) : '', details].filter(Boolean).join(' ');
+  return [`This will ${action}.`, price?.text, details].filter(Boolean).join(' ');
 }
 
 /** `server "web-1" (srv_…)`: a person knows resources by their names. Fails if there is no such resource. */

@@ -14,7 +14,7 @@ import { readVersion } from '../version.ts';
 import { callOperation } from './call.ts';
 import { CONFIRM, Confirmations, type Question } from './confirm.ts';
 import { type Arguments, limitsOf, readContract } from './contract.ts';
-import { fetchQuote } from './price.ts';
+import { fetchPrice } from './price.ts';
 import { questionFor } from './question.ts';
 import { withoutSecrets } from './secrets.ts';
 import { type OfferedTool, offerTools } from './tools.ts';
@@ -73,36 +73,35 @@ class Session {
     if ('code' in approved) return toQuestion(approved.question, approved.code);
     const { skerry, env } = this.#context;
     const { operation } = offered;
-    const takesQuote = approved.quote !== null && Object.hasOwn(operation.input.properties, 'quote');
-    const body = takesQuote ? { ...own, quote: approved.quote } : own;
-    const response = await callOperation(skerry, operation, body, signal);
+    const response = await callOperation(skerry, operation, { ...approved.limits, ...own }, signal);
     return toResult(withoutSecrets(env, name, response));
   }
 
-  /** Returns the quote to use, or the code for a second call. */
+  /** Returns the limits of the price to use, or the code for a second call. */
   async #approve(
-    { operation, quoted, tool }: OfferedTool,
+    offered: OfferedTool,
     given: Arguments,
     code: unknown,
     signal: AbortSignal,
-  ): Promise<Pick<Question, 'quote'> | { readonly code: string; readonly question: string }> {
+  ): Promise<Pick<Question, 'limits'> | { readonly code: string; readonly question: string }> {
     const { skerry } = this.#context;
+    const { operation, tool } = offered;
     if (code !== undefined) {
       const redeemed = this.#confirmations.redeem(code, tool.name, given);
       if (redeemed) return redeemed;
       const again = `call without it, and show the person the new question`;
       throw new Failure('not_confirmed', `${CONFIRM} is used up, expired, or of another call; ${again}`);
     }
-    const price = quoted === null ? null : await fetchQuote(skerry, quoted, operation, given, signal);
-    const quote = price?.id ?? null;
+    const price = await fetchPrice(skerry, offered, given, signal);
+    const limits = price?.limits ?? {};
     const call = { skerry, contract: this.#contract, operation, given, signal };
     const question = await questionFor(call, price);
-    if (question === null) return { quote };
+    if (question === null) return { limits };
     if (!this.server.getClientCapabilities()?.elicitation?.form) {
-      return { question, code: this.#confirmations.request({ tool: tool.name, given, question, quote }) };
+      return { question, code: this.#confirmations.request({ tool: tool.name, given, question, limits }) };
     }
     await this.#ask(question, signal);
-    return { quote };
+    return { limits };
   }
 
   async #ask(question: string, signal: AbortSignal): Promise<void> {
