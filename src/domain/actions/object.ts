@@ -64,7 +64,7 @@ export function beganAction(row: ActionRow): ActionSummary {
   return asBegun({ id: formatId('action', id), command, status, progress });
 }
 
-/** Marks the action that a resource shows as the one that this request began. */
+/** Marks the action that a resource shows as begun by this request. */
 export function asBegun<Action extends ActionSummary | null>(action: Action): Action {
   if (action !== null) begun.add(action);
   return action;

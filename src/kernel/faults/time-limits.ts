@@ -21,7 +21,7 @@ export class TimeLimits {
   #timer: NodeJS.Timeout | undefined;
   #dueMs = 0;
 
-  /** Calls `expire` when `remainingMs` is not positive, up to 100 ms late, or later after a pause of the process. Returns how to forget it. */
+  /** Calls `expire` when `remainingMs` is not positive, up to 100 ms late. Returns how to forget it. */
   add(remainingMs: () => number, expire: () => void): () => void {
     const entry = { remainingMs, expire, index: this.#entries.length };
     this.#entries.push(entry);

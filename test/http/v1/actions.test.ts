@@ -121,7 +121,7 @@ describe('the action of a server', () => {
     assert.equal((await api.patch(`/volumes/${volume}`, { name: 'x' })).headers.get('x-action-id'), null);
   });
 
-  it('an update that begins nothing shows the action of an earlier request, and does not name it', async () => {
+  it('an update that begins nothing does not name the action of an earlier request', async () => {
     const server = await createServer();
     const volume = await createVolume();
     await api.post(`/volumes/${volume}/attach`, { server });

@@ -62,7 +62,7 @@ export function refuseByLimit(field: string, message: string): never {
   fail('not_allowed', { field }, message);
 }
 
-/** Refuses a stream on which nothing would ever come: a client that waits for it would wait in vain. */
+/** Refuses a stream on which nothing would ever come: a client would rely on it and not ask. */
 export function requireHeard(limits: ActiveLimits | undefined, types: ReadonlySet<string>): void {
   if (!limits?.reach || types.has('*')) return;
   const isHeard = (type: string) => type in EVENTS && mayBeInside(EVENTS[type as EventType].key);
