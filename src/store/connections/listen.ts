@@ -26,6 +26,8 @@ export async function listenWithReconnect(
   connector: Connector,
   { channel, onNotification, onConnect, onError }: Listener,
 ): Promise<{ stop(): Promise<void> }> {
+  // Repeated, it changes nothing.
+  const listen = `listen ${pg.escapeIdentifier(channel)}`;
   let stopped = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -50,14 +52,14 @@ export async function listenWithReconnect(
     next.on('notification', onNotification);
   }
   async function check(next: pg.Client): Promise<void> {
-    if (await failureOf(next, CHECK_LIMIT_MS)) destroyConnection(next);
+    if (await failureOf(next, CHECK_LIMIT_MS, listen)) destroyConnection(next);
   }
   async function start(): Promise<void> {
     const next = await connector.open({}, prepare);
     try {
       if (stopped) throw new Error('Connection terminated while it was opened');
       await onConnect(next);
-      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      await next.query(listen);
       // A notification may have been missed while disconnected.
       onNotification();
     } catch (error) {

@@ -58,8 +58,12 @@ export class Silence {
 }
 
 /** Returns the error of a session that does not answer in time. */
-export async function failureOf(client: pg.ClientBase, limitMs: number): Promise<Error | undefined> {
-  return await sendStatement(client, { text: 'select 1' }, limitMs).then(
+export async function failureOf(
+  client: pg.ClientBase,
+  limitMs: number,
+  text = 'select 1',
+): Promise<Error | undefined> {
+  return await sendStatement(client, { text }, limitMs).then(
     () => undefined,
     (error: Error) => error,
   );
