@@ -190,7 +190,8 @@ describe('skerry mcp', () => {
     const { db } = account.world.opened;
     await db.run('update plans set backup_percent = 20');
     const id = account.named['web-1'];
-    const given = { id, enabled: true, keep: 3 };
+    // The assistant cannot allow more than the question says.
+    const given = { id, enabled: true, keep: 3, max_price_usd: 1_000 };
     const { question, confirm_code } = await plain.call('backup_policies_replace', given);
     assert.match(question, /^This will back up server "web-1" .* delete all but the latest 3 backups\./);
     assert.match(question, /Charges \$\d+\.\d\d now, and \$\d+\.\d\d with each renewal\./);

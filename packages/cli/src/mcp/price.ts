@@ -19,7 +19,7 @@ export async function fetchPrice(
 ): Promise<Price | null> {
   if (quoted === null) {
     const turnsOn = operation.id === 'backup_policies.replace' && given.enabled === true;
-    return turnsOn ? await fetchBackupPrice(skerry, String(given.id), signal) : null;
+    return turnsOn ? await fetchBackupPrice(skerry, given, signal) : null;
   }
   const quote = await fetchQuote(skerry, quoted, operation, given, signal);
   const takesQuote = Object.hasOwn(operation.input.properties, 'quote');
@@ -33,17 +33,16 @@ const ROUNDING_USD = 0.01;
 /** Backups have no quote: their policy has the price. Null: they are free, or already paid for. */
 async function fetchBackupPrice(
   { backupPolicies }: Skerry,
-  server: string,
+  given: Arguments,
   signal: AbortSignal,
 ): Promise<Price | null> {
-  const {
-    enabled,
-    price_usd_now: now,
-    price_usd_cycle: cycle,
-  } = await backupPolicies.get(server, { signal });
+  const policy = await backupPolicies.get(String(given.id), { signal });
+  const { enabled, price_usd_now: now, price_usd_cycle: cycle } = policy;
   if (enabled || cycle === 0) return null;
   const text = `Charges ${formatPrice(now)} now, and ${formatPrice(cycle)} with each renewal.`;
-  return { charges: true, text, limits: { max_price_usd: Math.round((now + ROUNDING_USD) * 100) / 100 } };
+  const quoted = Math.round((now + ROUNDING_USD) * 100) / 100;
+  const wanted = typeof given.max_price_usd === 'number' ? given.max_price_usd : quoted;
+  return { charges: true, text, limits: { max_price_usd: Math.min(wanted, quoted) } };
 }
 
 async function fetchQuote(

@@ -73,7 +73,7 @@ class Session {
     if ('code' in approved) return toQuestion(approved.question, approved.code);
     const { skerry, env } = this.#context;
     const { operation } = offered;
-    const response = await callOperation(skerry, operation, { ...approved.limits, ...own }, signal);
+    const response = await callOperation(skerry, operation, { ...own, ...approved.limits }, signal);
     return toResult(withoutSecrets(env, name, response));
   }
 
