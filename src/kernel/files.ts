@@ -1,7 +1,7 @@
 /** Files and directories, for all that store something on the disk. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, statfs } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -22,6 +22,12 @@ export async function syncPath(path: string): Promise<void> {
 /** For `.catch` of a call on a path that may not exist: then undefined. */
 export function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
+}
+
+/** Bytes that may still be written, which are fewer than the free ones if some are kept for root. */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 /** Returns the SHA-256 of a file's content in hex. */

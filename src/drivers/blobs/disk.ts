@@ -6,9 +6,9 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readFrom, syncPath, undefinedIfMissing } from '../../kernel/files.ts';
+import { freeBytes, readFrom, syncPath, undefinedIfMissing } from '../../kernel/files.ts';
 import { GIB_BYTES } from '../../kernel/sizes.ts';
 import {
   type BlobAppender,
@@ -121,8 +121,7 @@ export class DiskBlobs implements BlobStore {
   }
 
   async #requireSpace(bytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#folder);
-    if (bavail * bsize < bytes + this.#reserveBytes) throw new BlobStoreFullError();
+    if ((await freeBytes(this.#folder)) < bytes + this.#reserveBytes) throw new BlobStoreFullError();
   }
 }
 

@@ -4,10 +4,10 @@
  * database's own server has no part in it, so this works for any database.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
-import { undefinedIfMissing } from '../../../kernel/files.ts';
+import { freeBytes, undefinedIfMissing } from '../../../kernel/files.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { GIB_BYTES } from '../../../kernel/sizes.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
@@ -107,9 +107,8 @@ async function* hashed(
 }
 
 async function requireSpace(folder: string, databaseBytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
   const needed = databaseBytes * SPACE_FACTOR + GIB_BYTES;
-  if (bavail * bsize >= needed) return;
+  if ((await freeBytes(folder)) >= needed) return;
   const gib = Math.ceil(needed / GIB_BYTES);
   throw new OperatorError(`the backup was not proved: ${folder} needs ${gib} GiB of free space`);
 }

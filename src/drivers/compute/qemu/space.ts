@@ -5,9 +5,9 @@
  * are off or being deleted, which in turn frees space.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, stat, statfs, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedIfMissing } from '../../../kernel/files.ts';
+import { freeBytes, undefinedIfMissing } from '../../../kernel/files.ts';
 import { ComputeError } from '../../../ports/compute.ts';
 import type { Layout } from './layout.ts';
 
@@ -31,12 +31,6 @@ export async function requireDiskSpace(layout: Layout): Promise<void> {
   if ((await freeBytes(layout.dir)) < FREE_MIN_BYTES)
     throw new ComputeError('host', 'the host has no disk space left for another disk');
   await ensureReserve(layout);
-}
-
-/** Bytes that may still be written, which are fewer than the free ones if some are kept for root. */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** Returns the size on disk, less than the length of a file with holes. Undefined if it does not exist. */

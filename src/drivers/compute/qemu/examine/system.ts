@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, open, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freeBytes } from '../../../../kernel/files.ts';
 import type { ExpectedResources, HostFinding } from '../../../../ports/compute.ts';
 import type { Filter } from '../../../../ports/network.ts';
 import { run } from '../command.ts';
@@ -11,7 +12,7 @@ import { readLimitsState } from '../machine/cgroup.ts';
 import { machineChains } from '../net/chains.ts';
 import type { MachineLink } from '../net/link.ts';
 import { machineRules } from '../net/ruleset.ts';
-import { freeBytes, GIB } from '../space.ts';
+import { GIB } from '../space.ts';
 
 /** Ordered by dependency. */
 export const HOST_CHECKS: readonly ((host: QemuHost) => Promise<HostFinding[]>)[] = [
