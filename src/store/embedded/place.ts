@@ -1,11 +1,13 @@
 /** Places the files of a base and the segments that follow in an empty data folder, for the replay. */
 import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../kernel/files.ts';
+import { ArchiveError } from '../../kernel/crypt/age.ts';
+import { freeBytes, syncPath } from '../../kernel/files.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { GIB_BYTES } from '../../kernel/sizes.ts';
 import type { Entry } from '../dump/tar.ts';
 import { breakChain } from './archiving.ts';
-import { type BaseEnd, type BaseEntry, parseBaseEntry } from './base.ts';
+import { type BaseEnd, type BaseEntry, type BaseHeader, parseBaseEntry } from './base.ts';
 import { MAJOR_VERSION } from './binaries.ts';
 import { exists } from './files.ts';
 import { chownToDatabaseUser, openHome } from './home.ts';
@@ -13,6 +15,8 @@ import { acquireLock } from './lock.ts';
 import { markerOf, segmentsOf } from './replay.ts';
 
 const BLOCK_BYTES = 64 * 1024;
+/** The log that is replayed, beside the database. */
+const LOG_BYTES = GIB_BYTES;
 
 export interface Placed {
   readonly end: BaseEnd;
@@ -36,13 +40,14 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
         `there is a database in ${home.folder}: move that folder away, or restore into an empty data folder`,
       );
     }
-    const files = await startReading(entries);
+    const draft = `${home.cluster}.draft`;
+    // Left by a restore that was interrupted.
+    for (const folder of [draft, home.cluster, segmentsOf(home)])
+      await rm(folder, { recursive: true, force: true });
+    const files = await startReading(entries, home.folder);
     await writeFile(markerOf(home), '');
     await syncPath(home.folder);
     await breakChain(home);
-    const draft = `${home.cluster}.draft`;
-    for (const folder of [draft, home.cluster, segmentsOf(home)])
-      await rm(folder, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     const end = await unpack(draft, files);
     await writeFile(join(draft, 'backup_label'), end.label, { mode: 0o600 });
@@ -68,14 +73,29 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
   }
 }
 
-/** Reads the first entry: a wrong identity or a damaged file is known before anything is placed. */
-async function startReading(entries: AsyncIterable<Entry>): Promise<AsyncIterable<Entry>> {
+/**
+ * Reads the header: a wrong identity, a damaged file, another version, or a disk that is too small is known
+ * before anything is placed.
+ */
+async function startReading(entries: AsyncIterable<Entry>, folder: string): Promise<AsyncIterable<Entry>> {
   const reader = entries[Symbol.asyncIterator]();
   const first = await reader.next();
-  return (async function* () {
-    if (!first.done) yield first.value;
-    yield* { [Symbol.asyncIterator]: () => reader };
-  })();
+  const parsed = first.done ? undefined : parseBaseEntry(first.value);
+  if (parsed?.kind !== 'header') throw new ArchiveError('the base backup has no header');
+  await requireRestorable(parsed.header, folder);
+  return { [Symbol.asyncIterator]: () => reader };
+}
+
+async function requireRestorable(header: BaseHeader, folder: string): Promise<void> {
+  if (header.postgres !== MAJOR_VERSION) {
+    throw new OperatorError(
+      `PostgreSQL ${header.postgres} made this base backup: restore it with the release that has it`,
+    );
+  }
+  const neededBytes = (header.database_bytes ?? 0) + LOG_BYTES;
+  if ((await freeBytes(folder)) >= neededBytes) return;
+  const gib = Math.ceil(neededBytes / GIB_BYTES);
+  throw new OperatorError(`${folder} needs ${gib} GiB of free space: free some, or restore elsewhere`);
 }
 
 async function unpack(folder: string, entries: AsyncIterable<Entry>): Promise<BaseEnd> {
@@ -83,19 +103,16 @@ async function unpack(folder: string, entries: AsyncIterable<Entry>): Promise<Ba
   for await (const entry of entries) {
     const parsed = parseBaseEntry(entry);
     if (parsed.kind === 'end') end = parsed.end;
-    else await place(folder, parsed);
+    else if (parsed.kind !== 'header') await place(folder, parsed);
   }
   if (end === undefined) throw new OperatorError('the base backup is incomplete');
   return end;
 }
 
-async function place(folder: string, entry: Exclude<BaseEntry, { readonly kind: 'end' }>): Promise<void> {
-  if (entry.kind === 'header') {
-    if (entry.header.postgres === MAJOR_VERSION) return;
-    throw new OperatorError(
-      `PostgreSQL ${entry.header.postgres} made this base backup: restore it with the release that has it`,
-    );
-  }
+async function place(
+  folder: string,
+  entry: Extract<BaseEntry, { readonly kind: 'folder' | 'piece' }>,
+): Promise<void> {
   const path = join(folder, entry.path);
   if (entry.kind === 'folder') await mkdir(path, { recursive: true, mode: 0o700 });
   else await appendFile(path, entry.bytes, { mode: 0o600 });

@@ -95,13 +95,14 @@ async function isBaseDue({ spool, archive: { bases } }: Run): Promise<boolean> {
 
 async function storeBase({ db, log }: Deps, run: Run): Promise<void> {
   const { spool, archive, plan, signal } = run;
-  const header = { release: readVersion(), postgres: MAJOR_VERSION };
+  const databaseBytes = await readDatabaseBytes(db);
+  const header = { release: readVersion(), postgres: MAJOR_VERSION, database_bytes: databaseBytes };
   const base = await startBase(plan.source, { dataDir: plan.dataDir, header, signal });
   const store = async () => {
     if (!(await storeSegments({ log }, run))) throw new Error('a base lost the segments that it needs');
   };
   const content = encryptArchive(withPauses(base.content, store), plan.recipients);
-  const info = await archive.bases.write(baseId(base), content, await readDatabaseBytes(db));
+  const info = await archive.bases.write(baseId(base), content, databaseBytes);
   // Without its own segments a base is worth nothing.
   await store();
   await spool.begin();
