@@ -1,19 +1,20 @@
 /** The archive of the write-ahead log: what is stored, what a restore needs, and what retention deletes. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { storeSegments } from '../../src/domain/upkeep/wal/archive.ts';
+import { openArchiving, storeSegments } from '../../src/domain/upkeep/wal/archive.ts';
 import { deleteOld, findExpired } from '../../src/domain/upkeep/wal/expire.ts';
 import { baseId, followSegments, parseSegmentId, segmentId } from '../../src/domain/upkeep/wal/names.ts';
-import { SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
+import { BASE_RETRY_MS, SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
 import { listWalArchives, openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import type { WalSpool } from '../../src/store/embedded/archiving.ts';
 import { createBackupFolder } from '../support/backups.ts';
+import { openScratchDatabase } from '../support/database.ts';
 
 const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
 /** The segment with this number on a timeline. */
@@ -106,6 +107,65 @@ describe('the spool', () => {
     assert.deepEqual(await archive.segments.list(), []);
   });
 });
+
+describe('a round of the archive', () => {
+  it('does not repeat a base that failed before half an hour has passed', async (t) => {
+    const { service, plan } = await openRounds(t);
+    let attempts = 0;
+    const open = async () => {
+      attempts += 1;
+      throw new Error('no connection');
+    };
+    const round = openArchiving(service, { ...plan, source: { open, withClient: () => service.db } });
+    const signal = new AbortController().signal;
+    await assert.rejects(round(signal), /no connection/);
+    await round(signal);
+    assert.equal(attempts, 1);
+    const startedMs = performance.now();
+    t.mock.method(performance, 'now', () => startedMs + BASE_RETRY_MS);
+    await assert.rejects(round(signal), /no connection/);
+    assert.equal(attempts, 2);
+  });
+
+  it('is left out while another process does one', async (t) => {
+    const { service, plan } = await openRounds(t);
+    let opened = 0;
+    const held = Promise.withResolvers<null>();
+    const openSpool = async () => {
+      opened += 1;
+      return await held.promise;
+    };
+    const signal = new AbortController().signal;
+    const first = openArchiving(service, { ...plan, openSpool })(signal);
+    await openArchiving(service, { ...plan, openSpool })(signal);
+    held.resolve(null);
+    await first;
+    assert.equal(opened, 1);
+  });
+});
+
+/** The service of a process, and its settings. */
+async function openRounds(t: TestContext) {
+  const { folder, plan } = await openArchives(t);
+  const { db, close } = await openScratchDatabase({ poolSize: 2 });
+  t.after(close);
+  // What counts as the home of a database.
+  await mkdir(join(folder, 'pg'));
+  const database = randomUUID();
+  const spool = new MemorySpool([]);
+  return {
+    service: { db, log: plan.log },
+    plan: {
+      ...plan.plan,
+      source: db,
+      dataDir: folder,
+      days: 7,
+      openSpool: async () => spool,
+      open: (cluster: string) => openWalArchive(folder, { database, cluster }),
+      listArchives: async () => [],
+    },
+  };
+}
 
 async function openArchives(t: TestContext) {
   const keys = await createBackupFolder();
