@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { settlesWithin } from '../../kernel/timeout.ts';
 import type { OpenDatabase } from '../db.ts';
-import { destroyConnection } from './socket.ts';
+import { abandonConnection, destroyConnection } from './socket.ts';
 
 /** A result is used again for this time, so that frequent checks cost the database little. */
 const REUSE_MS = 250;
@@ -44,8 +44,10 @@ export class Readiness {
 
   async #run(): Promise<boolean> {
     const checking = this.#query();
+    const isAnswered = await settlesWithin(checking, this.#timeoutMs);
+    if (!isAnswered && this.#client) abandonConnection(this.#client);
     const isReady =
-      (await settlesWithin(checking, this.#timeoutMs)) &&
+      isAnswered &&
       (await checking.then(
         () => true,
         () => false,

@@ -59,6 +59,25 @@ it('a database that hangs is not ready within the timeout, and ready again when 
   await becomes(true);
 });
 
+it('checks that were given up do not go on in the database', async () => {
+  const busy = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const transaction = scratch.db.transaction(async (tx) => {
+    await tx.row('select from readiness for update');
+    locked.resolve();
+    await busy.promise;
+  });
+  await locked.promise;
+  const waiting = `select count(*)::int as n from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'`;
+  await becomes(false);
+  for (const end = Date.now() + 10_000; (await scratch.db.row<{ n: number }>(waiting))?.n !== 0; )
+    assert.ok(Date.now() < end, 'a check still waits for the row');
+  busy.resolve();
+  await transaction;
+  await becomes(true);
+});
+
 for (const [name, setting] of [
   ['that refuses writes', "default_transaction_read_only = 'on'"],
   ['without room for a temporary file', "temp_file_limit = '8kB'"],
