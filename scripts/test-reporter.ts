@@ -42,7 +42,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       yield* data.tests.map((test) => `✖ stopped while running: ${test.name} (${formatLocation(test)})\n`);
     }
   }
-  if (process.env.SKERRY_TEST_TIMES) yield formatSlowest(durations);
+  yield formatSlowest(durations, Number(process.env.SKERRY_TEST_TIMES ?? 0));
   for (const file of failed) {
     const text = printed.get(file);
     if (text) yield `\n${relativePath(file)} printed:\n${indent(text)}\n`;
@@ -53,8 +53,6 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   if (fullOnlyCount > 0) yield `\n${fullOnlyCount} tests or suites run only in npm run test:full\n`;
   yield summary.join('');
 }
-
-const SLOWEST_COUNT = 40;
 
 interface FinishedTest {
   readonly name: string;
@@ -71,9 +69,9 @@ function addDuration(durations: Map<string, number>, data: FinishedTest): void {
   durations.set(file, (durations.get(file) ?? 0) + data.details.duration_ms);
 }
 
-/** Lists the slowest files with their durations, if SKERRY_TEST_TIMES is set. */
-function formatSlowest(durations: ReadonlyMap<string, number>): string {
-  const slowest = [...durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_COUNT);
+/** Lists the slowest files with their durations. */
+function formatSlowest(durations: ReadonlyMap<string, number>, count: number): string {
+  const slowest = [...durations].sort(([, a], [, b]) => b - a).slice(0, count);
   return slowest.map(([file, ms]) => `${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}\n`).join('');
 }
 

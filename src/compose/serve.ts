@@ -227,8 +227,9 @@ function createHttp(
     },
     isStopping,
     ready: async () => !isStopping() && (await readiness.isReady()),
-    // With several processes, another one may serve the next request of the caller that moved the clock.
-    ...(sharedPort ? { beforeRequest: () => syncClock(opened) } : {}),
+    // With several processes, another one may serve the next request of the caller that moved the clock. A
+    // live service has no clock that moves.
+    ...(sharedPort && simulation !== null ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(sandbox && {
       sandbox: {
         control: sandbox,

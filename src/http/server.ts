@@ -118,7 +118,11 @@ export function buildHttpServer(options: HttpOptions): FastifyInstance {
   app.addHook('preClose', () => streams.close());
   addHooks(app, settings, { ...options, requests });
   addDeadlines(app, options.timeouts ?? { readMs: LIMITS.readTimeoutMs, writeMs: LIMITS.writeTimeoutMs });
-  if (beforeRequest) app.addHook('onRequest', beforeRequest);
+  if (beforeRequest) {
+    app.addHook('onRequest', async ({ routeOptions: { config } }) => {
+      if (!config.stateless) await beforeRequest();
+    });
+  }
   // Each surface declares the bodies that it parses. An unknown path parses none.
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) =>
@@ -171,6 +175,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Its body may take hours; the handler detects stalls. */
     readonly slowBody?: true;
+    /** It answers without the database, so nothing is awaited before it. */
+    readonly stateless?: true;
   }
 }
 
@@ -239,8 +245,8 @@ function enforceBodyTimeout(request: IncomingMessage, bodyTimeoutMs: number): vo
 }
 
 function registerHealth(scope: FastifyInstance, ready: () => Promise<boolean>): void {
-  scope.get('/healthz', async () => ({ ok: true }));
-  scope.get('/readyz', { config: { untimed: true } }, async () => {
+  scope.get('/healthz', { config: { stateless: true } }, async () => ({ ok: true }));
+  scope.get('/readyz', { config: { stateless: true, untimed: true } }, async () => {
     if (!(await ready())) fail('maintenance', { retry_after_s: 1 });
     return { ok: true };
   });

@@ -81,6 +81,7 @@ export interface HttpWorldOptions {
   readonly catalogue?: boolean;
   readonly passwordQueue?: number;
   readonly ready?: () => Promise<boolean>;
+  readonly beforeRequest?: () => Promise<void>;
   readonly bodyTimeoutMs?: number;
   readonly timeouts?: Timeouts;
   /** Whether the service reaches its database through a proxy that can fail. */
@@ -132,6 +133,7 @@ export async function startHttpWorld(options: HttpWorldOptions = {}): Promise<Ht
     ready: options.ready ?? (async () => true),
     ...(options.streams ? { streams: options.streams(service) } : {}),
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    ...(options.beforeRequest ? { beforeRequest: options.beforeRequest } : {}),
     ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
   });
   await app.ready();

@@ -14,8 +14,10 @@ describe('the HTTP server', () => {
   let world: HttpWorld;
   let port: number;
   let ready = true;
+  let isClockKnown = true;
   before(async () => {
-    world = await startHttpWorld({ ready: async () => ready });
+    const beforeRequest = async () => assert.ok(isClockKnown, 'the database does not answer');
+    world = await startHttpWorld({ ready: async () => ready, beforeRequest });
     port = Number(new URL(await world.app.listen({ host: '127.0.0.1', port: 0 })).port);
   });
   after(() => world.close());
@@ -119,6 +121,13 @@ describe('the HTTP server', () => {
     const answer = await get('/readyz');
     assert.deepEqual([answer.statusCode, answer.json().error], [503, 'maintenance']);
     ready = true;
+  });
+
+  it('the health and readiness endpoints do not wait for the clock of other processes', async () => {
+    isClockKnown = false;
+    assert.equal((await get('/')).statusCode, 500);
+    for (const url of ['/healthz', '/readyz']) assert.equal((await get(url)).statusCode, 200, url);
+    isClockKnown = true;
   });
 
   it('each request logs one line with the route’s pattern and no personal data', async () => {
