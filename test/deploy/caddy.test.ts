@@ -10,7 +10,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { databaseUrl } from '../process/live-world.ts';
 import { createScratchDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
 import { createApiToken } from '../support/v1-client.ts';
@@ -121,6 +123,46 @@ describe('Caddy in front of two services', { skip: skipCaddy }, () => {
       statuses.push((await caddy.fetch('/plans')).status);
     }
     assert.deepEqual(new Set(statuses), new Set([200]));
+  });
+});
+
+describe('Caddy in front of a port that two services share', { skip: skipCaddy }, () => {
+  it('sends no request into an error while one of them leaves', FULL_ONLY, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'skerry-caddy-'));
+    chmodSync(folder, 0o755);
+    const { drop, ...scratch } = await createScratchDatabase();
+    const env = {
+      DATABASE_URL: databaseUrl(scratch),
+      SKERRY_DATA_DIR: folder,
+      SKERRY_LOG_LEVEL: 'error',
+      SKERRY_DB_POOL: '4',
+      SKERRY_PORT: String(await freePort()),
+    };
+    const start = () => startSkerryd(env, ['--shared-port']);
+    const [first, second] = [await start(), await start()];
+    const caddy = await startCaddy([`127.0.0.1:${env.SKERRY_PORT}`]);
+    try {
+      const statuses = new Set<number>();
+      const post = async () =>
+        statuses.add((await caddy.fetch('/v1/servers', { method: 'POST', headers: BETA })).status);
+      await post();
+      // Caddy asks one of them for its health, on a connection that it keeps.
+      for (const leaving of [first, second]) {
+        let isThere = true;
+        const ended = leaving.stop().finally(() => {
+          isThere = false;
+        });
+        while (isThere) await post();
+        await ended;
+        if (leaving === first) await start();
+      }
+      assert.deepEqual([...statuses], [401]);
+    } finally {
+      await caddy.stop();
+      killLeftovers();
+      await drop();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
