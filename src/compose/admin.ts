@@ -1,4 +1,5 @@
 /** The operator's listener of this process: the console and its API. */
+import type { Server } from 'node:http';
 import type { FastifyListenOptions } from 'fastify';
 import type { Config } from '../config.ts';
 import { buildAdminServer } from '../http/admin/server.ts';
@@ -14,6 +15,7 @@ import { toListenError } from './startup-messages.ts';
 
 export interface AdminListener {
   readonly url: string;
+  readonly server: Server;
   close(): Promise<void>;
 }
 
@@ -25,10 +27,12 @@ export async function listenForStaff(
     sharedPort,
     site,
     requests,
+    isStopping,
   }: {
     readonly sharedPort: boolean;
     readonly site: SiteSettings;
     readonly requests: RequestMetrics;
+    readonly isStopping: () => boolean;
   },
 ): Promise<AdminListener | null> {
   const { SKERRY_ADMIN_HOST: host, SKERRY_ADMIN_PORT: port } = config;
@@ -45,6 +49,7 @@ export async function listenForStaff(
     requestLog: opened.requestLog,
     metrics: { requests, sharesPort: sharedPort },
     trustedProxies: parseTrustedProxies(config.SKERRY_TRUSTED_PROXIES),
+    isStopping,
     settings: {
       get baseUrl() {
         return listenUrl;
@@ -64,7 +69,7 @@ export async function listenForStaff(
   }
   const address = http.server.address();
   if (typeof address === 'object' && address !== null) listenUrl = consoleUrl(config, address.port);
-  return { url: listenUrl, close: () => http.close() };
+  return { url: listenUrl, server: http.server, close: () => http.close() };
 }
 
 /** Returns the setting, or the address that the console listens on. */

@@ -108,24 +108,25 @@ export async function startService(
   };
   const streams = new EventStreams(opened.service);
   const requests = new RequestMetrics();
-  let isStopping = false;
-  const http = createHttp(config, opened, runner, {
-    ...{ sharedPort, rates, streams, site, requests },
-    isStopping: () => isStopping,
-  });
+  let hasStopped = false;
+  const isStopping = () => hasStopped;
+  const http = createHttp(config, opened, runner, { sharedPort, rates, streams, site, requests, isStopping });
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   let lmtp: LmtpListener | null = null;
   const stop = async ({ idleMs, requestsMs }: Ending = ENDINGS.stopped) => {
-    isStopping = true;
-    if (idleMs > 0) keepIdleConnections(http.server, idleMs);
+    hasStopped = true;
+    const servers = [http.server, ...(admin === null ? [] : [admin.server])];
+    if (idleMs > 0) for (const server of servers) keepIdleConnections(server, idleMs);
     const drainTimer = setTimeout(() => {
-      http.server.closeAllConnections();
+      for (const server of servers) server.closeAllConnections();
       opened.service.mailer?.close();
     }, requestsMs);
     // Otherwise a keep-alive connection whose response was sent after the stop began would wait for a
     // request.
-    const sweep = setInterval(() => http.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
+    const sweep = setInterval(() => {
+      for (const server of servers) server.closeIdleConnections();
+    }, IDLE_SWEEP_INTERVAL_MS);
     // Stop the runner first, so that a request that waits for work to settle gets its response.
     const runnerStopped = runner.stop();
     onion?.close();
@@ -147,7 +148,8 @@ export async function startService(
     const url = roles.has('api') ? await listen(config, http, sharedPort) : null;
     if (url !== null) opened.setListenUrl(url);
     if (url !== null) onion = await listenForTor(config, http, { opened, sharedPort, backlog: BACKLOG });
-    if (url !== null) admin = await listenForStaff(config, opened, { sharedPort, site, requests });
+    if (url !== null)
+      admin = await listenForStaff(config, opened, { sharedPort, site, requests, isStopping });
     if (url !== null) lmtp = await listenForMail(config, opened, sharedPort);
     if (roles.has('worker')) runner.start();
     if (roles.has('api')) preloadGeoDatabase(opened);

@@ -13,6 +13,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { withTimeout } from '../cli/support/with-timeout.ts';
 import { createScratchDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { FULL_ONLY } from '../support/runs.ts';
 import { SessionClient } from '../support/session-client.ts';
 import { killLeftovers, runSkerryd, startSkerryd } from '../support/skerryd-process.ts';
@@ -45,8 +46,12 @@ describe('skerryd serve', () => {
     assert.equal(end.stderr, '');
   });
 
-  it('exits 0 on SIGTERM while a request is in progress and a connection is idle', FULL_ONLY, async () => {
-    const serving = await startSkerryd(quiet('plain'));
+  it('exits 0 on SIGTERM while a request is in progress and connections are idle', FULL_ONLY, async () => {
+    const adminPort = await freePort();
+    const serving = await startSkerryd({ ...quiet('plain'), SKERRY_ADMIN_PORT: String(adminPort) });
+    // A browser opens one that it may use later.
+    const unused = connect(adminPort, '127.0.0.1').on('error', () => undefined);
+    await once(unused, 'connect');
     const idle = await fetch(`${serving.url}/healthz`);
     await idle.text();
     const client = SessionClient.forUrl(serving.url);

@@ -25,6 +25,8 @@ export interface AdminOptions extends Omit<AdminEdge, 'attempts' | 'carryOut'> {
   readonly metrics: OwnMetrics;
   /** For each request. Defaults to those of `spec/limits.ts`. */
   readonly timeouts?: Timeouts;
+  /** Whether the process stops: responses ask clients to close their connections. */
+  readonly isStopping?: () => boolean;
 }
 
 const HEADERS = {
@@ -36,7 +38,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Builds the server, ready to `listen`. */
 export function buildAdminServer(options: AdminOptions): FastifyInstance {
-  const { requestLog, metrics, timeouts, trustedProxies, ...given } = options;
+  const { requestLog, metrics, timeouts, trustedProxies, isStopping = () => false, ...given } = options;
   const attempts = new SharedAttempts(given.service);
   const edge: AdminEdge = { ...given, attempts, carryOut: createCarryOut(given.service, given.hosts) };
   const { service, settings } = edge;
@@ -52,6 +54,10 @@ export function buildAdminServer(options: AdminOptions): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id });
     if (settings.baseUrl?.startsWith('https:')) reply.header('strict-transport-security', 'max-age=31536000');
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isStopping()) reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
