@@ -135,7 +135,7 @@ export class JobRunner {
       if (did > 0 && !job.follows) this.#wakeFollowers();
       // A signal during the run may have come too late for it: run again.
       if (did === 0 && seen === this.#signalCount(job) && !this.#isStopped)
-        await this.#sleep(this.#pollMs, job);
+        await this.#sleep(Math.min(this.#pollMs, job.atLeastEveryMs ?? this.#pollMs), job);
     }
   }
 

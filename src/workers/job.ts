@@ -21,6 +21,8 @@ export interface Job {
   busy(): Promise<boolean>;
   /** It also runs while a restored database waits for `skerryd recover`. */
   readonly inRecovery?: true;
+  /** It runs at least this often, also with a longer poll interval. */
+  readonly atLeastEveryMs?: number;
   /** It may have work after other jobs have worked: it runs then, too. */
   readonly follows?: true;
   /** Signals that more work may be due, even while a run waits for something else. */

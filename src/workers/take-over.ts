@@ -33,8 +33,9 @@ export function takeOverJob(service: Service): Job {
       service.wake();
     }
   });
-  return housekeepingJob('take over', async () => {
+  const job = housekeepingJob('take over', async () => {
     await run();
     return 0;
   });
+  return { ...job, atLeastEveryMs: EVERY_MS };
 }

@@ -62,3 +62,12 @@ test('jobs are notified when the runner is woken and when it stops', async () =>
   await runner.stop();
   assert.deepEqual(signals, ['wake', 'wake', 'stop']);
 });
+
+test('a job that names an interval runs so often, and the others only with the poll', async () => {
+  const [often, other] = [Object.assign(new IdleJob(), { atLeastEveryMs: 1 }), new IdleJob()];
+  const runner = createRunner(often, other);
+  runner.start();
+  while (often.runs < 3) await flushEventLoop();
+  assert.equal(other.runs, 1);
+  await runner.stop();
+});
