@@ -62,9 +62,13 @@ export function createLogger(level: string): Logger {
   return createLoggers(level).log;
 }
 
+/** Lines that wait for a reader that has stalled. More are dropped. */
+const WAITING_MAX_BYTES = 64 * 1024 ** 2;
+
 /** Writes lines in batches: one write per line would cost more than the line. A kill loses the last batch. */
 function openJsonLog(): DestinationStream {
-  return pino.destination({ dest: STDERR, sync: false, minLength: 8_192, periodicFlush: 200 });
+  const batches = { minLength: 8_192, periodicFlush: 200, maxLength: WAITING_MAX_BYTES };
+  return pino.destination({ dest: STDERR, sync: false, ...batches });
 }
 
 /**

@@ -43,7 +43,7 @@ const DOCUMENT_COLUMNS = 'id, order_id, name_sealed, type, size_bytes, created_a
 
 const SELECT = `select o.*, case when c.deleted_at is null then c.email end as customer_email,
     s.name as server_name
-  from legal_orders o
+  from (select ${COLUMNS} from legal_orders) o
   left join customers c on c.id = o.customer_id
   left join servers s on s.id = o.server_id`;
 
