@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { ENDINGS } from '../../src/compose/draining.ts';
 import { requireLiveSafety } from '../../src/compose/live-safety.ts';
 import { loadConfig } from '../../src/config.ts';
+import { readGuide } from '../docs/docs-content.ts';
 import { findProgram, skipUnlessInstalled } from '../support/installed-programs.ts';
 import { DEPLOY, type Manifest, PROGRAM_TIMEOUT_MS, readDeployFile, VERSION } from './manifests.ts';
 
@@ -68,6 +69,17 @@ describe('the compose file', () => {
     // Docker's proxy has the address of the gateway.
     assert.equal(config.SKERRY_TRUSTED_PROXIES, networks.default.ipam.config[0].gateway);
     assert.equal(config.SKERRY_COMPUTE, 'hosts');
+  });
+
+  it('gives a container that the guide runs next to its services no address of theirs', () => {
+    const { services } = parse(readDeployFile('compose.yaml'), { merge: true }) as Manifest;
+    const runs = readGuide('operators/deploy').match(/(?<=docker compose run ).*?(?=`)/g) ?? [];
+    assert.ok(runs.length > 0);
+    for (const run of runs) {
+      const words = run.replace(/--rm |--volume \S+ /g, '').split(' ');
+      assert.ok(OURS.includes(words[0] ?? ''), run);
+      assert.equal(services[words[0] ?? ''].networks, undefined, run);
+    }
   });
 });
 
