@@ -253,7 +253,7 @@ export const SETTINGS = {
   ...FILE_SETTINGS,
   ...BACKUP_SETTINGS,
   SKERRY_DNS_URL: url(
-    'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8081; unset: names are stored but not served',
+    'reverse DNS: HTTP API of PowerDNS, http://127.0.0.1:8083; unset: names are stored but not served',
   ),
   SKERRY_DNS_KEY: secret('key of that API; required with SKERRY_DNS_URL'),
   ...COIN_SETTINGS,

@@ -41,7 +41,7 @@ describe('the compose file', () => {
       assert.deepEqual(services[name].depends_on, after);
       assert.ok(Number.parseInt(services[name].stop_grace_period, 10) > ENDINGS.stopped.requestsMs / 1_000);
     }
-    const ports = [8080, 8081, 8090].map((port) => `127.0.0.1:${port}:${port}/tcp`);
+    const ports = [8080, 8081, 8082].map((port) => `127.0.0.1:${port}:${port}/tcp`);
     assert.deepEqual(services.api.ports, ports);
     const { ipv4_address: address } = services.api.networks.default;
     const { SKERRY_ADMIN_HOST, SKERRY_ONION_HOST } = services.api.environment;
