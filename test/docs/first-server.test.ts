@@ -23,6 +23,9 @@ const readDeployFile = (name: string) =>
 const SERVICE_UNIT = readDeployFile('skerryd.service');
 const ENVIRONMENT_FILE = readDeployFile('skerryd.env.example');
 
+/** Options of `serve` that the units read from the environment file. No setting: those have a prefix. */
+const SERVE_OPTIONS = 'SERVE_OPTIONS';
+
 /** Commands that the composition root adds, without options. */
 const BUILT_IN_COMMANDS = ['doctor', '--help'];
 
@@ -70,7 +73,7 @@ test('the environment file names only existing settings and selects real machine
   const names = lines.map((line) => line.replace('#', '').split('=')[0] ?? '');
   assert.deepEqual(
     names.filter((name) => !Object.hasOwn(SETTINGS, name)),
-    [],
+    [SERVE_OPTIONS],
   );
   const config = loadConfig({}, ENVIRONMENT_FILE);
   assert.equal(config.SKERRY_COMPUTE, 'qemu');
@@ -115,7 +118,7 @@ test('an upgrade migrates, a restore migrates too, and the unit starts after the
 test('the unit, the environment file, and the walkthrough agree on paths', () => {
   const unit = new Map([...SERVICE_UNIT.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
   assert.equal(unit.get('WorkingDirectory'), '/opt/skerry');
-  assert.equal(unit.get('ExecStart'), '/opt/skerry/bin/skerryd serve');
+  assert.equal(unit.get('ExecStart'), `/opt/skerry/bin/skerryd serve $${SERVE_OPTIONS}`);
   // Systemd kills everything left in the unit's control group. Guests run outside of it.
   assert.equal(unit.get('KillMode'), 'mixed');
   for (const path of [unit.get('EnvironmentFile'), '/etc/systemd/system/skerryd.service']) {
