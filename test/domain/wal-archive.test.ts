@@ -149,7 +149,7 @@ async function openRounds(t: TestContext) {
   const { folder, plan } = await openArchives(t);
   const { db, close } = await openScratchDatabase({ poolSize: 2 });
   t.after(close);
-  // What counts as the home of a database.
+  // Counts as the home of a database.
   await mkdir(join(folder, 'pg'));
   const database = randomUUID();
   const spool = new MemorySpool([]);

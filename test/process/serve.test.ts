@@ -49,7 +49,7 @@ describe('skerryd serve', () => {
   it('exits 0 on SIGTERM while a request is in progress and connections are idle', FULL_ONLY, async () => {
     const adminPort = await freePort();
     const serving = await startSkerryd({ ...quiet('plain'), SKERRY_ADMIN_PORT: String(adminPort) });
-    // A browser opens one that it may use later.
+    // A browser opens a connection for later use.
     const unused = connect(adminPort, '127.0.0.1').on('error', () => undefined);
     await once(unused, 'connect');
     const idle = await fetch(`${serving.url}/healthz`);

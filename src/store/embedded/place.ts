@@ -15,7 +15,7 @@ import { acquireLock } from './lock.ts';
 import { markerOf, segmentsOf } from './replay.ts';
 
 const BLOCK_BYTES = 64 * 1024;
-/** The log that is replayed, beside the database. */
+/** For the log that is replayed, in addition to the database. */
 const LOG_BYTES = GIB_BYTES;
 
 export interface Placed {

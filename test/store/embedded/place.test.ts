@@ -1,4 +1,4 @@
-/** What a restore of a base checks before it places anything. */
+/** The checks of a base before anything of it is placed. */
 import assert from 'node:assert/strict';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
