@@ -119,6 +119,17 @@ export async function nextBackendCall(db: Sql): Promise<number> {
   return Number(row?.call);
 }
 
+/** More than a service makes between a backup and its restore. */
+const SKIPPED_CALLS = 1_000_000_000n;
+
+/**
+ * Continues above the numbers that were issued after the backup of a restored database: hosts remember them,
+ * and refuse what comes below.
+ */
+export async function skipBackendCalls(tx: Sql): Promise<void> {
+  await tx.row(`select setval('backend_calls', last_value + $1::bigint) from backend_calls`, [SKIPPED_CALLS]);
+}
+
 export function createBackendDirectory(db: Sql): BackendDirectory {
   return {
     list: () => db.rows<Backend>(`select ${BACKEND} from backends order by name`),

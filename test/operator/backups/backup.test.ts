@@ -12,6 +12,7 @@ import { endRecovery, isRecovering, recoverNumbers } from '../../../src/domain/t
 import { verify } from '../../../src/domain/verify/verify.ts';
 import { createIdentity } from '../../../src/kernel/crypt/age.ts';
 import type { CoinCode } from '../../../src/spec/coins.ts';
+import { nextBackendCall } from '../../../src/store/inventory/backends.ts';
 import { findServiceRow } from '../../../src/store/service/service.ts';
 import { listAddressNumbers } from '../../../src/store/topups/marks.ts';
 import {
@@ -86,7 +87,12 @@ test('a restored database has every row of every table of the backup', async () 
       assert.ok(rows > 0, name);
     }
     assert.deepEqual(unchanged(restored), unchanged(backup));
-    assert.deepEqual(restored.sequences, backup.sequences);
+    const others = ({ sequences }: typeof backup) =>
+      sequences.filter(({ name }) => name !== 'public.backend_calls');
+    assert.deepEqual(others(restored), others(backup));
+    // Hosts have seen numbers from after the backup, and refuse lower ones.
+    const laterCall = (await nextBackendCall(world.opened.db)) + 1_000_000;
+    assert.ok((await nextBackendCall(target.db)) > laterCall);
     const [then, now] = [await dumpTables(world.opened.db), await dumpTables(target.db)];
     for (const table of ['customers', 'balances', 'transfers', 'servers', 'ipv4_addresses', 'api_tokens'])
       assert.deepEqual(now[table], then[table], table);

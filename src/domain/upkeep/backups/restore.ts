@@ -13,6 +13,7 @@ import type { SwitchName } from '../../../spec/switches.ts';
 import type { OpenDatabase } from '../../../store/db.ts';
 import type { BackupHeader, BackupManifest } from '../../../store/dump/format.ts';
 import { loadDatabase } from '../../../store/dump/load.ts';
+import { skipBackendCalls } from '../../../store/inventory/backends.ts';
 import { isCovered, MarkFile } from '../../../store/service/mark-file.ts';
 import { saveRestoration } from '../../../store/service/restoration.ts';
 import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
@@ -84,6 +85,7 @@ export async function markRestored(
     restored_from: takenAt,
     restored_with_marks: withMarks,
   });
+  await skipBackendCalls(tx);
   await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
   for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
   return withMarks;
