@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openArchiving, storeSegments } from '../../src/domain/upkeep/wal/archive.ts';
-import { deleteOld, findExpired } from '../../src/domain/upkeep/wal/expire.ts';
+import { deleteOld, findExpired, findNewestBase } from '../../src/domain/upkeep/wal/expire.ts';
 import { baseId, followSegments, parseSegmentId, segmentId } from '../../src/domain/upkeep/wal/names.ts';
 import { BASE_RETRY_MS, SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
 import { listWalArchives, openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
@@ -66,6 +66,12 @@ describe('retention of the log', () => {
     const expired = findExpired(bases, segments, { before: daysAgo(7).getTime(), keepsNewest: true });
     assert.deepEqual(expired.bases, []);
     assert.deepEqual(expired.segments, ids(segment(1, 99), segment(2, 49), segment(3, 60)));
+  });
+
+  it('counts no base of a clock that was ahead', () => {
+    const [older, newer, ahead] = [base(1, 1, 2), base(1, 5, 1), base(1, 9, -30)];
+    assert.deepEqual(findNewestBase([older, newer, ahead].map(({ id }) => id)), newer.startedAt);
+    assert.equal(findNewestBase([ahead.id]), null);
   });
 
   it('deletes all of an earlier cluster once its last base has expired', async (t) => {
@@ -130,13 +136,15 @@ describe('a round of the archive', () => {
   it('is left out while another process does one', async (t) => {
     const { service, plan } = await openRounds(t);
     let opened = 0;
-    const held = Promise.withResolvers<null>();
+    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
     const openSpool = async () => {
       opened += 1;
+      begun.resolve();
       return await held.promise;
     };
     const signal = new AbortController().signal;
     const first = openArchiving(service, { ...plan, openSpool })(signal);
+    await begun.promise;
     await openArchiving(service, { ...plan, openSpool })(signal);
     held.resolve(null);
     await first;

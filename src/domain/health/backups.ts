@@ -6,8 +6,8 @@ import { readClusterId } from '../../store/service/service.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { listRecovering } from '../topups/recovery.ts';
-import { PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
-import { parseBaseId } from '../upkeep/wal/names.ts';
+import { latestTime, PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
+import { findNewestBase } from '../upkeep/wal/expire.ts';
 import { BASE_MAX_MS, WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
 
 interface Finding {
@@ -30,7 +30,8 @@ export interface BackupState {
 /** Returns null if no backups are scheduled. */
 export async function readBackupState({ db, clock, backups }: Deps): Promise<BackupState | null> {
   if (!backups?.target) return null;
-  const [newest, verified] = [await findNewestBackup(db), await findVerifiedBackup(db)];
+  const until = latestTime(clock.now());
+  const [newest, verified] = [await findNewestBackup(db, until), await findVerifiedBackup(db, until)];
   const since = verified?.started_at ?? (await findScheduleTime(db));
   return {
     ageMs: since === undefined ? null : Math.max(0, clock.now().getTime() - since.getTime()),
@@ -79,10 +80,10 @@ export async function readWalState({
   if (plan === undefined) return null;
   const spool = await plan.openSpool();
   const bases = await plan.open(await readClusterId(db)).bases.list();
-  const newest = Math.max(...bases.map((id) => parseBaseId(id).startedAt.getTime()));
+  const newest = findNewestBase(bases);
   return {
     waitingMs: spool === null ? null : ((await spool.ageMs()) ?? 0),
-    baseMs: bases.length === 0 ? null : Math.max(0, Date.now() - newest),
+    baseMs: newest === null ? null : Math.max(0, Date.now() - newest.getTime()),
     isWhole: (await spool?.isWhole()) ?? false,
   };
 }

@@ -31,15 +31,21 @@ export async function listBackups(sql: Sql, limit: number): Promise<BackupRow[]>
   );
 }
 
-export async function findNewestBackup(sql: Sql): Promise<BackupRow | undefined> {
-  return (await listBackups(sql, 1))[0];
+/** Returns the newest that began until then. */
+export async function findNewestBackup(sql: Sql, until: Date): Promise<BackupRow | undefined> {
+  return await sql.row<BackupRow>(
+    `select ${COLUMNS} from database_backups where started_at <= $1
+      order by started_at desc, id desc limit 1`,
+    [until],
+  );
 }
 
-/** Returns the newest verified backup. */
-export async function findVerifiedBackup(sql: Sql): Promise<BackupRow | undefined> {
+/** Returns the newest verified backup that began until then. */
+export async function findVerifiedBackup(sql: Sql, until: Date): Promise<BackupRow | undefined> {
   return await sql.row<BackupRow>(
-    `select ${COLUMNS} from database_backups where verified_at is not null
+    `select ${COLUMNS} from database_backups where verified_at is not null and started_at <= $1
       order by started_at desc, id desc limit 1`,
+    [until],
   );
 }
 

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config.ts';
+import { readBackupState } from '../../../src/domain/health/backups.ts';
 import { readGauges } from '../../../src/domain/health/metrics.ts';
 import { readStatus } from '../../../src/domain/health/status.ts';
-import { isDue, isProofDue, lastSlot } from '../../../src/domain/upkeep/backups/plan.ts';
+import { isBackupDue } from '../../../src/domain/upkeep/backups/perform.ts';
+import { isDue, isProofDue, lastSlot, NEWEST_KEPT } from '../../../src/domain/upkeep/backups/plan.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts';
-import { type BackupRow, listBackups } from '../../../src/store/service/backups.ts';
+import { type BackupRow, insertBackup, listBackups } from '../../../src/store/service/backups.ts';
 import { readIncarnation } from '../../../src/store/service/service.ts';
 import {
   type BackupFolder,
@@ -67,16 +69,20 @@ test('a backup is made on schedule, verified by a restore, and old ones are dele
     ['ok'],
   );
   const { db, service } = world.opened;
-  const old = newId(new Date(service.clock.now().getTime() - 10 * DAY_MS));
-  const foreign = join(folder, `skerry-${crypto.randomUUID()}-${old}.tar.gz.age`);
-  await writeFile(join(folder, `skerry-${await readIncarnation(db)}-${old}.tar.gz.age`), 'old');
-  await writeFile(foreign, 'of another database');
+  const database = await readIncarnation(db);
+  const nameOf = (of: string, daysAgo: number) => {
+    const id = newId(new Date(service.clock.now().getTime() - daysAgo * DAY_MS));
+    return join(folder, `skerry-${of}-${id}.tar.gz.age`);
+  };
+  const old = Array.from({ length: NEWEST_KEPT }, (_, index) => nameOf(database, 20 - index));
+  const foreign = nameOf(crypto.randomUUID(), 21);
+  for (const path of [...old, foreign]) await writeFile(path, 'old');
   await world.advance(DAY_MS / 1_000);
   const second = await waitForBackup(({ id }) => id !== first.id);
   assert.equal(second.failure, null);
   const deadline = Date.now() + WITHIN_MS;
-  while ((await files()).length > 3 && Date.now() < deadline) await pause(POLL_MS);
-  const kept = [first, second].map(({ name }) => name ?? '');
+  while ((await files()).length > NEWEST_KEPT + 1 && Date.now() < deadline) await pause(POLL_MS);
+  const kept = [...old.slice(2), ...[first, second].map(({ name }) => name ?? '')];
   assert.deepEqual(
     (await files()).map((name) => join(folder, name)),
     [...kept, foreign].sort(),
@@ -84,6 +90,21 @@ test('a backup is made on schedule, verified by a restore, and old ones are dele
   const { code, text } = await runBackup(world.opened, 'list');
   assert.equal(code, 0);
   assert.ok(text.includes(second.sha256 ?? '?'));
+});
+
+test('a backup of a clock that was ahead does not count as the newest', async () => {
+  const { service, db } = world.opened;
+  const plan = service.backups ?? assert.fail();
+  const clockIn = (ms: number) => ({ now: () => new Date(service.clock.now().getTime() + ms) });
+  const ahead = clockIn(30 * DAY_MS).now();
+  const before = await readBackupState(service);
+  const id = newId(ahead);
+  const times = { started_at: ahead, ended_at: ahead, verified_at: ahead };
+  await insertBackup(db, { id, ...times, name: 'ahead', size_bytes: 1n, sha256: '00', failure: null });
+  assert.deepEqual((await readBackupState(service))?.verifiedFrom, before?.verifiedFrom);
+  const isDueIn = async (ms: number) => await isBackupDue({ ...service, clock: clockIn(ms) }, plan);
+  assert.deepEqual([await isDueIn(0), await isDueIn(DAY_MS)], [false, true]);
+  await db.run('delete from database_backups where id = $1', [id]);
 });
 
 test('a scheduled backup restores, also after it was read by its own verification', async () => {

@@ -20,7 +20,7 @@ import {
 } from '../../../store/service/backups.ts';
 import type { Service } from '../../context.ts';
 import { runExclusively } from '../exclusive.ts';
-import { type BackupPlan, isDue, isProofDue } from './plan.ts';
+import { type BackupPlan, isDue, isProofDue, latestTime, NEWEST_KEPT } from './plan.ts';
 import { proveBackup } from './prove.ts';
 import { writeBackup } from './write.ts';
 
@@ -92,7 +92,9 @@ function describeFailure(error: unknown): string {
 
 /** Whether a scheduled backup is due. */
 export async function isBackupDue({ db, clock }: Deps, plan: BackupPlan): Promise<boolean> {
-  return plan.target !== null && isDue(plan, await findNewestBackup(db), clock.now());
+  if (plan.target === null) return false;
+  const now = clock.now();
+  return isDue(plan, await findNewestBackup(db, latestTime(now)), now);
 }
 
 /** Makes the backup that is due, if it still is, records it, and deletes old ones. */
@@ -104,9 +106,10 @@ export async function backUpAsScheduled(
   const { target } = plan;
   if (target === null || !(await isBackupDue(service, plan))) return;
   const { db, clock } = service;
-  await saveScheduleTime(db, clock.now());
-  const proved = await findVerifiedBackup(db);
-  const prove = isProofDue(plan, proved?.started_at, clock.now());
+  const now = clock.now();
+  await saveScheduleTime(db, now);
+  const proved = await findVerifiedBackup(db, latestTime(now));
+  const prove = isProofDue(plan, proved?.started_at, now);
   await recordBackup(service, { plan, target, prove, signal });
 }
 
@@ -124,18 +127,13 @@ export async function recordBackup(service: Deps, options: PerformOptions): Prom
   return row;
 }
 
-/**
- * Goes by what is there, not by the records: a restored database has no record of the backups after it. The
- * newest file also stays, in case none was ever proved.
- */
+/** Goes by what is there, not by the records: a restored database has no record of the backups after it. */
 async function deleteOld({ db, clock }: Deps, plan: BackupPlan, target: ArchiveStore): Promise<void> {
-  const before = new Date(clock.now().getTime() - plan.keepDays * DAY_MS);
-  const proved = (await findVerifiedBackup(db))?.id ?? null;
+  const now = clock.now();
+  const before = new Date(now.getTime() - plan.keepDays * DAY_MS);
+  const proved = (await findVerifiedBackup(db, latestTime(now)))?.id ?? null;
   const ids = (await target.list()).sort();
-  const newest = ids.at(-1);
-  for (const id of ids) {
-    if (idTimestamp(id) >= before || id === proved || id === newest) continue;
-    await target.remove(id);
-  }
+  for (const id of ids.slice(0, -NEWEST_KEPT))
+    if (idTimestamp(id) < before && id !== proved) await target.remove(id);
   await deleteBackups(db, { before, keep: proved });
 }

@@ -29,6 +29,16 @@ export interface BackupPlan {
 export const PROVED_WITHIN_MS = 48 * HOUR_MS;
 /** Between a failed attempt and the next one. */
 export const RETRY_MS = 30 * MINUTE_MS;
+/** So many of the newest files stay, however old they look to a clock that is ahead. */
+export const NEWEST_KEPT = 7;
+
+/**
+ * The latest time of a backup that counts. A clock that was ahead for a while leaves later ones, which say
+ * nothing about how old the newest is.
+ */
+export function latestTime(now: Date): Date {
+  return new Date(now.getTime() + HOUR_MS);
+}
 
 /** Returns the latest time of the schedule that has come. */
 export function lastSlot(

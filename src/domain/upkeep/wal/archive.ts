@@ -13,8 +13,8 @@ import { readDatabaseBytes } from '../../../store/service/backups.ts';
 import { readClusterId } from '../../../store/service/service.ts';
 import type { Service } from '../../context.ts';
 import { runExclusively } from '../exclusive.ts';
-import { deleteOld } from './expire.ts';
-import { baseId, parseBaseId, segmentId } from './names.ts';
+import { deleteOld, findNewestBase } from './expire.ts';
+import { baseId, segmentId } from './names.ts';
 import { BASE_EVERY_MS, BASE_RETRY_MS, SPOOL_MAX, type WalPlan } from './plan.ts';
 
 type Deps = Pick<Service, 'db' | 'log'>;
@@ -89,8 +89,8 @@ export async function storeSegments(
 
 async function isBaseDue({ spool, archive: { bases } }: Run): Promise<boolean> {
   if (!(await spool.isWhole())) return true;
-  const newest = Math.max(0, ...(await bases.list()).map((id) => parseBaseId(id).startedAt.getTime()));
-  return Date.now() - newest >= BASE_EVERY_MS;
+  const newest = findNewestBase(await bases.list());
+  return newest === null || Date.now() - newest.getTime() >= BASE_EVERY_MS;
 }
 
 async function storeBase({ db, log }: Deps, run: Run): Promise<void> {

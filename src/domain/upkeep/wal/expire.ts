@@ -1,6 +1,7 @@
 /** Retention of bases and segments, of the running cluster and of those before a restore. */
 import { DAY_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
+import { latestTime } from '../backups/plan.ts';
 import { type BaseName, parseBaseId, parseSegmentId, timelineOf } from './names.ts';
 
 interface Base extends BaseName {
@@ -22,6 +23,13 @@ export async function deleteOld(
     for (const id of expired.segments) await archive.segments.remove(id);
     for (const id of expired.bases) await archive.bases.remove(id);
   }
+}
+
+/** When the newest base began that counts; null if there is none. */
+export function findNewestBase(ids: readonly string[]): Date | null {
+  const until = latestTime(new Date());
+  const times = ids.map((id) => parseBaseId(id).startedAt).filter((at) => at <= until);
+  return times.reduce<Date | null>((newest, at) => (newest === null || at > newest ? at : newest), null);
 }
 
 /** Segments go with the bases of their timeline: a restore never leaves that of its base. */
