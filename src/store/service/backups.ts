@@ -49,6 +49,14 @@ export async function findVerifiedBackup(sql: Sql, until: Date): Promise<BackupR
   );
 }
 
+/** Returns the newest of which a file was written. */
+export async function findWrittenBackup(sql: Sql): Promise<BackupRow | undefined> {
+  return await sql.row<BackupRow>(
+    `select ${COLUMNS} from database_backups where name is not null
+      order by started_at desc, id desc limit 1`,
+  );
+}
+
 /** Remembers when the first backup was due: it may never end, and then has no record. */
 export async function saveScheduleTime(sql: Sql, now: Date): Promise<void> {
   await sql.run('update service set backups_since = $1 where backups_since is null', [now]);

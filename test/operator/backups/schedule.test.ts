@@ -1,6 +1,6 @@
 /** Scheduled backups: their times, their verification, what is kept, and the alarm. */
 import assert from 'node:assert/strict';
-import { readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -125,9 +125,15 @@ test('a backup that fails raises the alarm, and so does the age of the verified 
 }, async () => {
   assert.equal(await gauge('skerry_backup_failed'), 0);
   await rename(folder, `${folder}-moved`);
+  await mkdir(folder);
+  await world.advance(DAY_MS / 1_000);
+  const unmounted = await waitForBackup(({ failure }) => failure !== null);
+  assert.match(unmounted.failure ?? '', /scheduled has none of the earlier backups: mount its disk/);
+  assert.deepEqual(await files(), []);
+  await rmdir(folder);
   await writeFile(folder, 'not a folder');
   await world.advance(DAY_MS / 1_000);
-  const failed = await waitForBackup(({ failure }) => failure !== null);
+  const failed = await waitForBackup(({ id, failure }) => id !== unmounted.id && failure !== null);
   assert.match(failed.failure ?? '', /^cannot write .*\(E/);
   assert.equal(await gauge('skerry_backup_failed'), 1);
   const [alarm] = await findings();

@@ -3,6 +3,7 @@
  * and recorded. Then old ones are deleted, but never the newest that was proved. There is one at a time, over
  * all processes. A killed run leaves no record and is repeated; what it wrote goes with the next one.
  */
+import { dirname } from 'node:path';
 import { createIdentity } from '../../../kernel/crypt/age.ts';
 import { idTimestamp, newId } from '../../../kernel/ids.ts';
 import { describeError } from '../../../kernel/logger.ts';
@@ -15,6 +16,7 @@ import {
   deleteBackups,
   findNewestBackup,
   findVerifiedBackup,
+  findWrittenBackup,
   insertBackup,
   saveScheduleTime,
 } from '../../../store/service/backups.ts';
@@ -42,12 +44,14 @@ export interface PerformOptions {
   readonly target: ArchiveStore;
   /** Whether to restore it into a scratch database. */
   readonly prove: boolean;
+  /** Whether a place that has lost all earlier backups is refused. */
+  readonly needsEarlier?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Returns the row to record, with the failure if there is one. Throws if it was aborted. */
 export async function performBackup(service: Deps, options: PerformOptions): Promise<BackupRow> {
-  const { plan, target, prove, signal } = options;
+  const { plan, target, prove, needsEarlier, signal } = options;
   const { clock } = service;
   const startedAt = clock.now();
   const row = { id: newId(startedAt), name: null, size_bytes: null, sha256: null, started_at: startedAt };
@@ -61,6 +65,7 @@ export async function performBackup(service: Deps, options: PerformOptions): Pro
   const recipients = prove ? [...plan.recipients, recipient] : plan.recipients;
   let written: Pick<BackupRow, 'id' | 'name' | 'size_bytes' | 'sha256'>;
   try {
+    if (needsEarlier) await requireEarlier(service, target);
     const { id, name, sizeBytes, sha256 } = await writeBackup(service, {
       source: plan.source,
       ...{ target, recipients, signal },
@@ -80,6 +85,19 @@ export async function performBackup(service: Deps, options: PerformOptions): Pro
   const endedAt = clock.now();
   const verifiedAt = prove ? endedAt : null;
   return { ...row, ...written, ended_at: endedAt, verified_at: verifiedAt, failure: null };
+}
+
+/** The folder of a disk that is not mounted is empty, and a backup there would be on the disk of the database. */
+async function requireEarlier({ db }: Deps, target: ArchiveStore): Promise<void> {
+  const last = await findWrittenBackup(db);
+  if (!last?.name || dirname(last.name) !== target.label) return;
+  // A folder that cannot be read fails by name when it is written.
+  const found = await target.list().catch(() => null);
+  if (found === null || found.length > 0) return;
+  throw new OperatorError(
+    `${target.label} has none of the earlier backups: mount its disk, or, if it should be empty, ` +
+      'run skerryd backup create',
+  );
 }
 
 /** Messages of our own, and codes of the system. Others could quote data. */
@@ -110,7 +128,7 @@ export async function backUpAsScheduled(
   await saveScheduleTime(db, now);
   const proved = await findVerifiedBackup(db, latestTime(now));
   const prove = isProofDue(plan, proved?.started_at, now);
-  await recordBackup(service, { plan, target, prove, signal });
+  await recordBackup(service, { plan, target, prove, needsEarlier: true, signal });
 }
 
 /** Makes a backup at its configured place, records it, and deletes old ones. */
