@@ -209,6 +209,7 @@ class MemorySpool implements WalSpool {
     this.#segments = [];
   };
   ageMs = async () => null;
+  brokenMs = async () => (this.#whole ? null : 0);
   isWhole = async () => this.#whole;
   begin = async () => {
     this.#whole = true;

@@ -8,7 +8,7 @@ import type { Service } from '../context.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { latestTime, PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
 import { findNewestBase } from '../upkeep/wal/expire.ts';
-import { BASE_MAX_MS, WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
+import { BASE_MAX_MS, BROKEN_MAX_MS, WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
 
 interface Finding {
   readonly level: 'ok' | 'note' | 'fail';
@@ -66,9 +66,10 @@ export async function backupFindings(service: Deps): Promise<Finding[]> {
 export interface WalState {
   /** How long the oldest segment has waited; null: PostgreSQL does not archive, although it should. */
   readonly waitingMs: number | null;
-  /** Since the newest base began; null: there is none. */
-  readonly baseMs: number | null;
-  readonly isWhole: boolean;
+  /** Since the newest base began. Without any, since one was needed. */
+  readonly baseMs: number;
+  /** For how long no base has followed a gap; null: there is none. */
+  readonly brokenMs: number | null;
 }
 
 /** Returns null if the write-ahead log is not archived. */
@@ -81,10 +82,11 @@ export async function readWalState({
   const spool = await plan.openSpool();
   const bases = await plan.open(await readClusterId(db)).bases.list();
   const newest = findNewestBase(bases);
+  const brokenMs = spool === null ? 0 : await spool.brokenMs();
   return {
     waitingMs: spool === null ? null : ((await spool.ageMs()) ?? 0),
-    baseMs: newest === null ? null : Math.max(0, Date.now() - newest.getTime()),
-    isWhole: (await spool?.isWhole()) ?? false,
+    baseMs: newest === null ? (brokenMs ?? 0) : Math.max(0, Date.now() - newest.getTime()),
+    brokenMs,
   };
 }
 
@@ -93,7 +95,7 @@ export async function walFindings(service: Pick<Service, 'db' | 'backups'>): Pro
   return state === null ? [] : [{ subject: 'point-in-time', ...describeWal(state) }];
 }
 
-function describeWal({ waitingMs, baseMs, isWhole }: WalState): Omit<Finding, 'subject'> {
+function describeWal({ waitingMs, baseMs, brokenMs }: WalState): Omit<Finding, 'subject'> {
   if (waitingMs === null)
     return { level: 'fail', message: 'PostgreSQL does not archive its log: restart the service' };
   if (waitingMs > WAITS_MAX_MS) {
@@ -103,9 +105,16 @@ function describeWal({ waitingMs, baseMs, isWhole }: WalState): Omit<Finding, 's
       message: `the write-ahead log has waited for its archive for ${minutes} minutes`,
     };
   }
-  if (baseMs !== null && baseMs > BASE_MAX_MS)
+  if (brokenMs !== null && brokenMs > BROKEN_MAX_MS) {
+    const hours = Math.floor(brokenMs / HOUR_MS);
+    return {
+      level: 'fail',
+      message: `no base for ${hours} hours, although one is needed: see the log of the service`,
+    };
+  }
+  if (baseMs > BASE_MAX_MS)
     return { level: 'fail', message: `the newest base is ${Math.floor(baseMs / HOUR_MS)} hours old` };
-  if (!isWhole) return { level: 'note', message: 'waits for a base' };
+  if (brokenMs !== null) return { level: 'note', message: 'waits for a base' };
   return { level: 'ok', message: 'the write-ahead log is archived' };
 }
 

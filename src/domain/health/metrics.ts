@@ -74,7 +74,7 @@ async function readWal(service: Deps) {
   return {
     // It waits forever if PostgreSQL does not archive it.
     skerry_wal_waiting_seconds: [gauge(waitingMs === null ? Number.POSITIVE_INFINITY : waitingMs / 1_000)],
-    skerry_wal_base_age_seconds: baseMs === null ? [] : [gauge(baseMs / 1_000)],
+    skerry_wal_base_age_seconds: [gauge(baseMs / 1_000)],
   };
 }
 

@@ -3,7 +3,7 @@ import { formatId } from '../../kernel/ids.ts';
 import { formatCents } from '../../kernel/money.ts';
 import { DAY_MS, formatSessionTime, MINUTE_MS } from '../../kernel/time.ts';
 import { LIMITS } from '../../spec/limits.ts';
-import { LASTING_SEALED } from '../../spec/sealed.ts';
+import { NEEDED_SEALED } from '../../spec/sealed.ts';
 import { WORK_LIMITS } from '../../spec/staff/work.ts';
 import { isServiceSwitch } from '../../spec/switches.ts';
 import { sumNegativeBalances } from '../../store/billing/negative.ts';
@@ -213,16 +213,16 @@ async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
   }));
 }
 
-/** Returns lasting secrets that the newest key does not seal yet, or that no configured key opens. */
+/** Returns secrets that the newest key does not seal yet, or that no configured key opens. */
 async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
-  const counts = (await countSealedByKey(db, LASTING_SEALED)).filter(
+  const counts = (await countSealedByKey(db, NEEDED_SEALED)).filter(
     ({ key_id }) => key_id !== keys.newestId,
   );
   return counts.map(
     ({ key_id: id, n }): Finding =>
       keys.has(id)
         ? { level: 'note', subject: 'key', message: `${n} secrets are sealed with ${id}: keep it for now` }
-        : { level: 'fail', subject: 'key', message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets are lost` },
+        : { level: 'fail', subject: 'key', message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets do not open` },
   );
 }
 

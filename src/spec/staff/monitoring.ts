@@ -78,7 +78,7 @@ export const DATABASE_METRICS = {
     labels: [],
   },
   skerry_wal_base_age_seconds: {
-    help: 'Time since the newest base for point-in-time recovery. Absent without one.',
+    help: 'Time since the newest base for point-in-time recovery. Without one, time since it was needed.',
     labels: [],
   },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },

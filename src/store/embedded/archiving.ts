@@ -3,7 +3,8 @@
  * log to the spool, the folder `wal` of the home, from where a worker encrypts and stores it.
  *
  * The file `wal-chain` exists while every segment since the newest base backup was copied. A start without
- * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base.
+ * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base, and the
+ * time of the file `wal-broken` says since when.
  */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, rm, writeFile } from 'node:fs/promises';
@@ -32,6 +33,8 @@ export interface WalSpool {
   /** How long the oldest segment has waited, even if PostgreSQL could not copy it; null if none waits. */
   ageMs(): Promise<number | null>;
   isWhole(): Promise<boolean>;
+  /** For how long a base has been needed, at most since the start of the database; null while it is whole. */
+  brokenMs(): Promise<number | null>;
   /** Notes that a base was stored: the chain begins with it. */
   begin(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function openWalSpool({ dataDir }: { readonly dataDir: string }): P
 export async function prepareSpool(home: Home, isArchiving: boolean): Promise<void> {
   if (isArchiving) {
     await chownToDatabaseUser(home, spoolFolder(home));
+    if (!(await exists(chainFile(home)))) await writeFile(brokenFile(home), '');
     return;
   }
   await breakChain(home);
@@ -83,6 +87,10 @@ function chainFile(home: Home): string {
   return join(home.folder, 'wal-chain');
 }
 
+function brokenFile(home: Home): string {
+  return join(home.folder, 'wal-broken');
+}
+
 class FolderSpool implements WalSpool {
   readonly #home: Home;
   readonly #folder: string;
@@ -114,6 +122,7 @@ class FolderSpool implements WalSpool {
 
   async drop(): Promise<void> {
     await breakChain(this.#home);
+    await writeFile(brokenFile(this.#home), '');
     for (const segment of await this.list()) await this.remove(segment);
   }
 
@@ -139,8 +148,15 @@ class FolderSpool implements WalSpool {
     return await exists(chainFile(this.#home));
   }
 
+  async brokenMs(): Promise<number | null> {
+    if (await this.isWhole()) return null;
+    const found = await lstat(brokenFile(this.#home)).catch(undefinedIfMissing);
+    return found === undefined ? 0 : Math.max(0, Date.now() - found.mtimeMs);
+  }
+
   async begin(): Promise<void> {
     await writeFile(chainFile(this.#home), '');
+    await rm(brokenFile(this.#home), { force: true });
     await syncPath(this.#home.folder);
   }
 }

@@ -71,10 +71,12 @@ export interface BaseStart {
   readonly segment: string;
   readonly startedAt: Date;
   readonly content: AsyncIterable<Uint8Array>;
+  /** Ends it. Call it in any case: content that was never read does not end by itself. */
+  readonly close: () => void;
 }
 
 /**
- * Begins a base backup, which ends when `content` was read to its end or was left. The files are read as they
+ * Begins a base backup, which ends when `content` was read to its end or with `close`. The files are read as they
  * are: a page that changes meanwhile is whole in the log.
  */
 export async function startBase(
@@ -96,8 +98,8 @@ export async function startBase(
       `select pg_walfile_name(pg_backup_start('skerry', fast => true)) as segment, clock_timestamp() as at`,
     );
     if (started === undefined) throw new Error('PostgreSQL did not start a backup');
-    const content = readBase(sql, home.cluster, { ...header, format: BASE_FORMAT }, { close, signal });
-    return { segment: started.segment, startedAt: started.at, content };
+    const content = readBase(sql, home.cluster, { ...header, format: BASE_FORMAT }, signal);
+    return { segment: started.segment, startedAt: started.at, content, close };
   } catch (error) {
     close();
     throw error;
@@ -108,26 +110,22 @@ async function* readBase(
   sql: Sql,
   cluster: string,
   header: BaseHeader,
-  { close, signal }: { readonly close: () => void; readonly signal: AbortSignal | undefined },
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  try {
-    yield* jsonEntry(HEADER_NAME, header);
-    for await (const piece of readFolder(cluster, 'cluster')) {
-      signal?.throwIfAborted();
-      yield piece;
-    }
-    // Waits until the last segment that the base needs is in the spool.
-    const stopped = await sql.row<{ label: string; at: Date; segment: string }>(
-      `select labelfile as label, clock_timestamp() as at, pg_walfile_name(lsn) as segment
-         from pg_backup_stop(wait_for_archive => true)`,
-    );
-    if (stopped === undefined) throw new Error('PostgreSQL did not end the backup');
-    const { at, label, segment } = stopped;
-    yield* jsonEntry(END_NAME, { ended_at: at.toISOString(), label, segment } satisfies BaseEnd);
-    yield endOfEntries();
-  } finally {
-    close();
+  yield* jsonEntry(HEADER_NAME, header);
+  for await (const piece of readFolder(cluster, 'cluster')) {
+    signal?.throwIfAborted();
+    yield piece;
   }
+  // Waits until the last segment that the base needs is in the spool.
+  const stopped = await sql.row<{ label: string; at: Date; segment: string }>(
+    `select labelfile as label, clock_timestamp() as at, pg_walfile_name(lsn) as segment
+       from pg_backup_stop(wait_for_archive => true)`,
+  );
+  if (stopped === undefined) throw new Error('PostgreSQL did not end the backup');
+  const { at, label, segment } = stopped;
+  yield* jsonEntry(END_NAME, { ended_at: at.toISOString(), label, segment } satisfies BaseEnd);
+  yield endOfEntries();
 }
 
 function* jsonEntry(name: string, value: object): Generator<Uint8Array> {

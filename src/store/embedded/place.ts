@@ -20,7 +20,7 @@ const LOG_BYTES = GIB_BYTES;
 
 export interface Placed {
   readonly end: BaseEnd;
-  /** Writes a segment. */
+  /** Writes a segment, or nothing if that fails: PostgreSQL would end at a part of one. */
   addSegment(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Keeps the database from continuing on a timeline that an earlier restore of the same base took. */
   reserveTimeline(timeline: number): Promise<void>;
@@ -131,6 +131,9 @@ async function writeSegment(path: string, bytes: AsyncIterable<Uint8Array>): Pro
       at += chunk.length;
     }
     await file.truncate(at);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

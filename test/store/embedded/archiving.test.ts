@@ -44,4 +44,10 @@ it('counts a segment that PostgreSQL cannot copy as waiting, and has it once it 
   );
   assert.deepEqual(await spool.list(), [failed, next]);
   assert.equal((await spool.read(failed)).length, 16 * 1024 ** 2);
+
+  assert.ok(((await spool.brokenMs()) ?? -1) >= 0);
+  await spool.begin();
+  assert.equal(await spool.brokenMs(), null);
+  await spool.drop();
+  assert.ok(((await spool.brokenMs()) ?? -1) >= 0);
 });

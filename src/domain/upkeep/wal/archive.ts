@@ -102,7 +102,7 @@ async function storeBase({ db, log }: Deps, run: Run): Promise<void> {
     if (!(await storeSegments({ log }, run))) throw new Error('a base lost the segments that it needs');
   };
   const content = encryptArchive(withPauses(base.content, store), plan.recipients);
-  const info = await archive.bases.write(baseId(base), content, databaseBytes);
+  const info = await archive.bases.write(baseId(base), content, databaseBytes).finally(base.close);
   // Without its own segments a base is worth nothing.
   await store();
   await spool.begin();

@@ -1,5 +1,5 @@
 /** The settings of point-in-time recovery, and its limits. */
-import { DAY_MS, MINUTE_MS } from '../../../kernel/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import type { DumpSource } from '../../../store/dump/dump.ts';
 import type { WalSpool } from '../../../store/embedded/archiving.ts';
@@ -25,6 +25,8 @@ export const BASE_EVERY_MS = DAY_MS;
 export const BASE_RETRY_MS = 30 * MINUTE_MS;
 /** An older base means that none could be written. */
 export const BASE_MAX_MS = 2 * DAY_MS;
+/** A chain that is broken for longer means that no base succeeds. */
+export const BROKEN_MAX_MS = 2 * HOUR_MS;
 /** An older segment that waits means that archiving does not work. */
 export const WAITS_MAX_MS = 10 * MINUTE_MS;
 /** 1 GiB of segments that could not be stored. Then they are dropped, for the database to keep its disk. */

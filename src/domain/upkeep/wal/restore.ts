@@ -2,7 +2,7 @@
  * Restores the embedded database to a point in time, and leaves the service in recovery, as the restore of a
  * backup does: a base is placed in an empty data folder, and PostgreSQL replays the segments that follow.
  */
-import { decryptArchive } from '../../../kernel/crypt/age.ts';
+import { ArchiveError, decryptArchive, IdentityError } from '../../../kernel/crypt/age.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { formatRfc3339, MINUTE_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
@@ -36,12 +36,12 @@ export interface RestoredTo {
 
 export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> {
   const { until, identity, tell } = options;
-  const { placed, segments, missing } = await placeFiles(options);
+  const { placed, segments, gap } = await placeFiles(options);
   await placed.handOver();
   tell(`replaying ${segments} segments of the write-ahead log`);
   const { dataDir } = identity;
   const embedded = await startEmbedded({ dataDir, replay: { until } }).catch((error: unknown) => {
-    throw explain(error, until, missing);
+    throw explain(error, until, gap);
   });
   try {
     const marked = await mark(embedded.connection, options);
@@ -54,8 +54,8 @@ export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> 
 }
 
 /**
- * Tries the newest base first. One is left out if its writing ended after the wanted time, or if a segment
- * that it needs is missing: a disk that is lost just after a base takes them along.
+ * Tries the newest base first. One is left out if it is damaged, if its writing ended after the wanted time,
+ * or if a segment that it needs is missing or damaged: a disk that is lost just after a base takes them along.
  */
 async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
   const { until, identities, identity, tell } = options;
@@ -70,25 +70,63 @@ async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
     if (run.length === 0) continue;
     tell(`unpacking the base of ${formatRfc3339(startedAt)}`);
     const entries = readEntries(decryptArchive(archive.bases.read(id), identities));
-    const placed = await placeBase(identity.dataDir, entries);
+    const placed = await unlessDamaged(() => placeBase(identity.dataDir, entries));
+    if (placed === null) {
+      tell(`the base of ${formatRfc3339(startedAt)} is damaged`);
+      continue;
+    }
     const { end } = placed;
     if (!run.includes(end.segment) || (until !== null && new Date(end.ended_at) > until)) continue;
-    for (const each of run)
-      await placed.addSegment(each, decryptArchive(archive.segments.read(segmentId(each)), identities));
+    const damaged = await placeSegments(placed, run, { archive, identities });
+    const segments = damaged === null ? run.length : run.indexOf(damaged);
+    if (segments <= run.indexOf(end.segment)) {
+      tell(`segment ${damaged} is damaged, and this base needs it`);
+      continue;
+    }
     const newest = await findNewestTimeline(archive);
     for (let taken = timelineOf(segment) + 1; taken <= newest; taken += 1)
       await placed.reserveTimeline(taken);
-    if (missing !== null) tell(`segment ${missing} is missing: the log after it cannot be replayed`);
-    return { placed, segments: run.length, missing };
+    const gap = describeGap(damaged, missing);
+    if (gap !== null) tell(`${gap}: the log after it cannot be replayed`);
+    return { placed, segments, gap };
   }
   throw new OperatorError('there is no whole base from before this time');
+}
+
+/** Places segments in order. Returns the first that is damaged, which ends the log; null if none is. */
+async function placeSegments(
+  placed: Placed,
+  run: readonly string[],
+  { archive, identities }: { readonly archive: WalArchive; readonly identities: readonly string[] },
+): Promise<string | null> {
+  for (const each of run) {
+    const content = decryptArchive(archive.segments.read(segmentId(each)), identities);
+    const isWhole = await unlessDamaged(() => placed.addSegment(each, content).then(() => true));
+    if (isWhole === null) return each;
+  }
+  return null;
+}
+
+/** Returns null if the archive is damaged. A wrong identity or a full disk is the same for the next one. */
+async function unlessDamaged<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ArchiveError && !(error instanceof IdentityError)) return null;
+    throw error;
+  }
+}
+
+function describeGap(damaged: string | null, missing: string | null): string | null {
+  if (damaged !== null) return `segment ${damaged} is damaged`;
+  return missing === null ? null : `segment ${missing} is missing`;
 }
 
 interface PlacedFiles {
   readonly placed: Placed;
   readonly segments: number;
-  /** The archive has later segments than this one, but not this one. */
-  readonly missing: string | null;
+  /** Why the log ends before the last segment of the archive. */
+  readonly gap: string | null;
 }
 
 interface Candidate {
@@ -155,9 +193,9 @@ export async function markNow(db: OpenDatabase, identity: IdentityOptions, asOf:
   });
 }
 
-function explain(error: unknown, until: Date | null, missing: string | null): unknown {
+function explain(error: unknown, until: Date | null, gap: string | null): unknown {
   if (!(error instanceof Error && /recovery target was reached/.test(error.message))) return error;
-  const reason = missing === null ? '' : `segment ${missing} is missing, so `;
+  const reason = gap === null ? '' : `${gap}, so `;
   return new OperatorError(
     `${reason}the archive ends before ${until === null ? 'this time' : formatRfc3339(until)}: ` +
       'choose an earlier time, or latest',
