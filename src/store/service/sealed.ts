@@ -54,9 +54,9 @@ export async function countSealedByKey(
   columns: readonly SealedColumn[],
 ): Promise<{ key_id: string; n: bigint }[]> {
   const ids = columns.map(
-    ({ table, column }) =>
+    ({ table, column, where }) =>
       `select split_part(left(${column}, ${KEY_ID_CHARS}), '.', 1) as key_id from ${table}
-        where ${column} is not null`,
+        where ${column} is not null and ${where ?? 'true'}`,
   );
   return await tx.rows(
     `select key_id, count(*) as n from (${ids.join(' union all ')}) as sealed
