@@ -1,6 +1,6 @@
 /** Restores the embedded database to a second between two customers, after its disk is lost. */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -61,6 +61,7 @@ async function signUp(url: string, email: string): Promise<void> {
 
 /** Finishes the current segment of the log, waits until the spool is stored, and returns its name. */
 async function storeLog(db: OpenDatabase): Promise<string> {
+  await db.row(`select pg_logical_emit_message(true, 'test', 'a segment without changes is not finished')`);
   const row = await db.row<{ name: string }>('select pg_walfile_name(pg_switch_wal()) as name');
   const { name } = row ?? assert.fail();
   await until('the archiving of the log', async () =>
@@ -171,6 +172,37 @@ test('a missing segment ends the log, and is named', FULL_ONLY, async () => {
   await moveDatabaseAway();
   const late = await restoreTo(new Date().toISOString());
   assert.match(late.stderr, new RegExp(`segment ${missing} is missing, so the archive ends before`));
+});
+
+test('a damaged segment ends the log, and a damaged base is left out', FULL_ONLY, async () => {
+  const damage = async (name: string) => await truncate(join(env.SKERRY_BACKUP_TO ?? '', name), 1_000);
+  await moveDatabaseAway();
+  assert.equal((await restoreTo('latest')).code, 0);
+  const bases = await stored('base');
+  const serving = await startSkerryd(env);
+  await until('a base', async () => (await stored('base')).length > bases.length);
+  const db = await openDirect();
+  const [damaged, last] = [await storeLog(db), await storeLog(db)];
+  await db.close();
+  assert.equal((await serving.stop()).code, 0);
+  const find = async (segment: string) =>
+    (await stored('wal')).find((each) => each.includes(segmentId(segment))) ?? assert.fail();
+  await damage(await find(damaged));
+  await moveDatabaseAway();
+  const restored = await restoreTo('latest');
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match(
+    restored.stdout,
+    new RegExp(`segment ${damaged} is damaged: the log after it cannot be replayed`),
+  );
+  assert.ok(last > damaged);
+
+  const [newest = assert.fail()] = (await stored('base')).filter((name) => !bases.includes(name));
+  await damage(newest);
+  await moveDatabaseAway();
+  const earlier = await restoreTo('latest');
+  assert.equal(earlier.code, 0, earlier.stderr);
+  assert.match(earlier.stdout, /the base of \S+ is damaged\nunpacking the base of/);
 });
 
 test('nothing of the log can be read without the identity', FULL_ONLY, async () => {

@@ -17,6 +17,9 @@ const IDENTITY = /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]+$/;
 /** The archive is not readable: damaged, incomplete, or for other identities. */
 export class ArchiveError extends OperatorError {}
 
+/** It is for other identities: another archive of the same service would be, too. */
+export class IdentityError extends ArchiveError {}
+
 /** Returns the recipients of a comma-separated list, or null if one of them is not valid. */
 export function parseRecipients(text: string): readonly string[] | null {
   const recipients = text.split(',').map((each) => each.trim());
@@ -80,7 +83,7 @@ export async function* decryptArchive(
 function toArchiveError(error: unknown): unknown {
   const { code, message = '' } = error as NodeJS.ErrnoException;
   if (message.includes('no identity matched'))
-    return new ArchiveError(
+    return new IdentityError(
       'the archive is encrypted to other keys: use the identity of one of its recipients',
     );
   if (error instanceof ArchiveError || error instanceof TypeError || code === 'ABORT_ERR') return error;
