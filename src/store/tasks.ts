@@ -132,13 +132,20 @@ export async function delayTask(
   return changed === 1;
 }
 
-/** Makes the task due now, also after it was given up. Returns false if there is none. */
+/**
+ * Makes the task due now, also after it was given up. One that a worker has is due again afterward. Returns
+ * false if there is none.
+ */
 export async function retryTask(
   tx: Sql,
   task: { readonly kind: TaskKind; readonly subject: string; readonly now: Date },
 ): Promise<boolean> {
-  const sql = 'update tasks set due_at = least(due_at, $now) where kind = $kind and subject = $subject';
-  return (await tx.run(sql, task)) === 1;
+  const changed = await tx.run(
+    `update tasks set due_at = least(due_at, $now), revision = revision + 1
+      where kind = $kind and subject = $subject`,
+    task,
+  );
+  return changed === 1;
 }
 
 /** Nothing tries the task until it is requested again. Returns false if a worker has it, or there is none. */

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import { newId } from '../../src/kernel/ids.ts';
 import { releaseAllLeases } from '../../src/store/leases.ts';
-import { claimTasks, delayTask, enqueueTask, finishTask, type TaskRow } from '../../src/store/tasks.ts';
+import {
+  claimTasks,
+  delayTask,
+  enqueueTask,
+  finishTask,
+  retryTask,
+  type TaskRow,
+} from '../../src/store/tasks.ts';
 import { tasksJob } from '../../src/workers/tasks.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -89,6 +96,16 @@ describe('task queue', () => {
     assert.ok(await delayTask(world.db, task, later));
     const { revision, attempts } = await claimOne();
     assert.deepEqual([revision, attempts], [2, 0]);
+  });
+
+  it('a task that an operator retries during its work stays due, also if the work fails', async () => {
+    await enqueue();
+    const task = await claimOne();
+    const now = world.clock.now();
+    assert.equal(await retryTask(world.db, { ...task, now }), true);
+    const later = new Date(now.getTime() + 60_000);
+    await delayTask(world.db, task, { dueAt: later, attempts: 1, fault: 'busy', now });
+    assert.equal((await claimOne()).subject, task.subject);
   });
 
   it('a task whose lease was lost can be neither finished nor delayed', async () => {

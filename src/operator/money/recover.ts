@@ -25,13 +25,17 @@ export function addRecover(program: Command, { resources, terminal }: OperatorCo
       const { coins, ended } = await recordCommand(
         service,
         { operation: 'coins.recover', target: null },
-        async () => ({ coins: await recoverNumbers(service), ended: await endRecovery(service, { skip }) }),
+        async () => {
+          const raised = await recoverNumbers(service);
+          // Before the end, which may ask for --skip: a repetition finds nothing to raise.
+          if (raised.length > 0) report(raised, terminal);
+          return { coins: raised, ended: await endRecovery(service, { skip }) };
+        },
       );
       if (coins.length === 0 && ended === null) {
         terminal.out('the database is not behind its address marks: nothing to recover');
         return;
       }
-      if (coins.length > 0) report(coins, terminal);
       const incomplete = coins.filter(({ missing }) => missing > 0n);
       for (const { coin, missing } of incomplete) {
         const lacking = formatCount(Number(missing), 'address', 'addresses');
