@@ -150,6 +150,9 @@ export const ACTIONS = [
   'policy.block',
   'policy.unblock',
   'switch.set',
+  // With `skerryd backup create`: scheduled backups are recorded elsewhere.
+  'database.backup',
+  'database.restore',
   'catalogue.load',
   'plan.set_price',
   'plan.create',

@@ -5,6 +5,7 @@ import { createAbuseReport } from '../../src/domain/staff/abuse/record.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
 import { runOperator } from '../../src/operator/run.ts';
 import { postAccountAction } from '../http/account-links.ts';
+import { type BackupFolder, createBackupFolder } from '../support/backups.ts';
 import { ScriptedDns } from '../support/scripted-dns.ts';
 import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
@@ -28,11 +29,13 @@ let webhookId: string;
 let ticket: string;
 let keyId: string;
 let report: string;
+let archives: BackupFolder;
 let flood: string;
 const TO_S2 = ['--plan', 's2', '--max-usd', '100', '--restart', '--disk'];
 const NEW_DISK = () => ['--ssh-key', keyId, '--yes'];
 before(async () => {
-  world = await startWorld();
+  archives = await createBackupFolder();
+  world = await startWorld({ SKERRY_BACKUP_RECIPIENTS: archives.recipient });
   customer = await world.customer();
   departing = await world.customer();
   await world.addBalance(customer, 50_000n);
@@ -63,10 +66,14 @@ before(async () => {
   await db.run(`insert into switches (name, on_, changed_at) values ('topup-credit', false, now())`);
   withheld = [await topUp(world, customer, 40), await topUp(world, customer, 50)];
 });
-after(() => world.close());
+after(async () => {
+  await world.close();
+  await archives.remove();
+});
 
 /** The order lets each command succeed. */
 const CHANGES: Readonly<Record<string, Change>> = {
+  'backup create': { args: () => ['--to', archives.folder], audits: 'database.backup' },
   'catalogue load': { args: () => [editedCatalogue()], audits: 'catalogue.load' },
   'incidents create': {
     args: () => ['--title', 'Slow disks', '--text', 'We look.'],

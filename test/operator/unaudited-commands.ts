@@ -1,14 +1,12 @@
 /** The operator's commands that leave no audit row. audit.test.ts lists all others. */
 /**
- * `migrate`: the migrations table itself records the files that were run. `backup create`: the record of
- * backups. `restore`: the service row, and an audit row for each switch that it turns off. So do `restore-to`
- * and `mark-restored`.
+ * `migrate`: the migrations table itself records the files that were run. `restore`, `restore-to`, and
+ * `mark-restored` leave a row in the database that they restore: see backups/backup.test.ts.
  */
 export const COMMANDS_THAT_READ: readonly string[] = [
   'migrate',
   'verify',
   'database statements',
-  'backup create',
   'backup list',
   'backup stored',
   'restore',

@@ -93,6 +93,8 @@ test('a restored database has every row of every table of the backup', async () 
     // Hosts have seen numbers from after the backup, and refuse lower ones.
     const laterCall = (await nextBackendCall(world.opened.db)) + 1_000_000;
     assert.ok((await nextBackendCall(target.db)) > laterCall);
+    const audited = await target.db.rows(`select from audit_events where action = 'database.restore'`);
+    assert.equal(audited.length, 1);
     const [then, now] = [await dumpTables(world.opened.db), await dumpTables(target.db)];
     for (const table of ['customers', 'balances', 'transfers', 'servers', 'ipv4_addresses', 'api_tokens'])
       assert.deepEqual(now[table], then[table], table);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { decryptArchive } from '../../../kernel/crypt/age.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Sql } from '../../../kernel/sql.ts';
-import { DAY_MS } from '../../../kernel/time.ts';
+import { DAY_MS, formatRfc3339 } from '../../../kernel/time.ts';
 import { isCoinCode } from '../../../spec/coins.ts';
 import type { SwitchName } from '../../../spec/switches.ts';
 import type { OpenDatabase } from '../../../store/db.ts';
@@ -88,6 +88,8 @@ export async function markRestored(
   await skipBackendCalls(tx);
   await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
   for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
+  const resource = formatRfc3339(takenAt);
+  await recordAudit(tx, { actor: systemActor(now), action: 'database.restore', resource }, now);
   return withMarks;
 }
 
