@@ -122,8 +122,7 @@ export async function startService(
       for (const server of servers) server.closeAllConnections();
       opened.service.mailer?.close();
     }, requestsMs);
-    // Otherwise a keep-alive connection whose response was sent after the stop began would wait for a
-    // request.
+    // A keep-alive connection whose response was sent after the stop began would wait for a request.
     const sweep = setInterval(() => {
       for (const server of servers) server.closeIdleConnections();
     }, IDLE_SWEEP_INTERVAL_MS);
@@ -229,8 +228,7 @@ function createHttp(
     },
     isStopping,
     ready: async () => !isStopping() && (await readiness.isReady()),
-    // With several processes, another one may serve the next request of the caller that moved the clock. A
-    // live service has no clock that moves.
+    // Another process may serve the next request of the caller that moved the clock of a sandbox.
     ...(sharedPort && simulation !== null ? { beforeRequest: () => syncClock(opened) } : {}),
     ...(sandbox && {
       sandbox: {

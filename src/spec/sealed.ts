@@ -178,7 +178,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = Object.values(SEALED);
 /** The sealed values that outlive the rotation of the service key. */
 export const LASTING_SEALED = SEALED_COLUMNS.filter(({ lasting }) => lasting);
 
-/** The sealed values that a service still opens. Each start seals the key check, and sandboxes keep sent mail. */
+/** The sealed values that a service still opens: not the key check, nor mail that a sandbox keeps. */
 export const NEEDED_SEALED = SEALED_COLUMNS.filter(
   ({ row, table }) => row !== null && !table.startsWith('sim.'),
 );

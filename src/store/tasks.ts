@@ -133,7 +133,7 @@ export async function delayTask(
 }
 
 /**
- * Makes the task due now, also after it was given up. One that a worker has is due again afterward. Returns
+ * Makes the task due now, also after it was given up. If a worker has it, it is due again afterward. Returns
  * false if there is none.
  */
 export async function retryTask(

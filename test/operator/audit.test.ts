@@ -11,7 +11,7 @@ import type { SessionClient } from '../support/session-client.ts';
 import { totpAt } from '../support/totp.ts';
 import { createApiToken, V1Client } from '../support/v1-client.ts';
 import { startWorld, topUp, type World } from '../support/world.ts';
-import { addFlood, CATALOGUE_CHANGES, type Change, floodChanges } from './audited-edits.ts';
+import { addFlood, CATALOGUE_CHANGES, type Change, floodChanges, HOST_CHANGES } from './audited-edits.ts';
 import { CERTIFICATE, editedCatalogue, PUBLIC_KEY, poolFile, serviceFor } from './command-inputs.ts';
 import {
   COMMANDS_OF_CUSTOMERS,
@@ -88,25 +88,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'abuse forward': { args: () => [report], audits: 'ticket.open', of: 'customer' },
   'tickets close': { args: () => [ticket], audits: 'ticket.close', of: 'customer' },
   'tickets reopen': { args: () => [ticket], audits: 'ticket.reopen', of: 'customer' },
-  'hosts add': {
-    args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
-    audits: 'host.add',
-  },
-  'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
-  'hosts set': { args: () => ['h9', '--tag', 'nvme', '--reserve-ram-mb', '512'], audits: 'host.set' },
-  'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
-  'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
-  'hosts invite': {
-    args: () => [
-      ...['h10', '--region', 'par', '--address', 'h10.example:7443'],
-      ...['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
-    ],
-    audits: 'host.add',
-  },
-  'hosts revoke': { args: () => ['h10'], audits: 'host.revoke' },
-  'hosts remove': { args: () => ['h9'], audits: 'host.remove' },
-  'hosts lost': { args: () => ['h10', '--refund', '--yes'], audits: 'host.lose' },
-  'hosts fenced': { args: () => ['h10'], audits: 'host.fence' },
+  ...HOST_CHANGES,
   // Simulated machines have nothing to import; test/operator/images.test.ts covers its row.
   'machines add': { args: () => ['m9', '--region', 'buh', '--plan', 'r3'], audits: 'machine.add' },
   'machines remove': { args: () => ['m9'], audits: 'machine.remove' },

@@ -74,3 +74,26 @@ export async function addFlood({ db, clock }: Service, shownServer: string): Pro
   });
   return formatId('flood', id);
 }
+
+/** Hosts of their own, from the first day to the loss. */
+export const HOST_CHANGES: Readonly<Record<string, Change>> = {
+  'hosts add': {
+    args: () => ['h9', '--region', 'par', '--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
+    audits: 'host.add',
+  },
+  'hosts resize': { args: () => ['h9', '--disk-gb', '200'], audits: 'host.resize' },
+  'hosts set': { args: () => ['h9', '--tag', 'nvme', '--reserve-ram-mb', '512'], audits: 'host.set' },
+  'hosts drain': { args: () => ['h9'], audits: 'host.drain' },
+  'hosts undrain': { args: () => ['h9'], audits: 'host.undrain' },
+  'hosts invite': {
+    args: () => [
+      ...['h10', '--region', 'par', '--address', 'h10.example:7443'],
+      ...['--cpu', '8', '--ram-mb', '4096', '--disk-gb', '100'],
+    ],
+    audits: 'host.add',
+  },
+  'hosts revoke': { args: () => ['h10'], audits: 'host.revoke' },
+  'hosts remove': { args: () => ['h9'], audits: 'host.remove' },
+  'hosts lost': { args: () => ['h10', '--refund', '--yes'], audits: 'host.lose' },
+  'hosts fenced': { args: () => ['h10'], audits: 'host.fence' },
+};

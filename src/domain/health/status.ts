@@ -215,14 +215,16 @@ async function secretFindings({ db, keys }: Deps): Promise<Finding[]> {
 
 /** Returns secrets that the newest key does not seal yet, or that no configured key opens. */
 async function keyFindings({ db, keys }: Deps): Promise<Finding[]> {
-  const counts = (await countSealedByKey(db, NEEDED_SEALED)).filter(
-    ({ key_id }) => key_id !== keys.newestId,
-  );
+  const counts = (await countSealedByKey(db, NEEDED_SEALED)).filter(({ key_id }) => key_id !== keys.newestId);
   return counts.map(
     ({ key_id: id, n }): Finding =>
       keys.has(id)
         ? { level: 'note', subject: 'key', message: `${n} secrets are sealed with ${id}: keep it for now` }
-        : { level: 'fail', subject: 'key', message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets do not open` },
+        : {
+            level: 'fail',
+            subject: 'key',
+            message: `SKERRY_SECRET_KEY lacks ${id}: ${n} secrets do not open`,
+          },
   );
 }
 

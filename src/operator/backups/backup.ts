@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { Service } from '../../domain/context.ts';
-import { recordAudit, systemActor } from '../../domain/record.ts';
-import { performBackup, recordBackup, runAlone } from '../../domain/upkeep/backups/perform.ts';
+import { auditBackup, performBackup, recordBackup, runAlone } from '../../domain/upkeep/backups/perform.ts';
 import type { BackupPlan } from '../../domain/upkeep/backups/plan.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
@@ -48,20 +47,12 @@ function addCreate(backup: Command, { resources, terminal }: OperatorContext): v
       const perform = isScheduled ? recordBackup : performBackup;
       const prove = isScheduled || options.verify === true;
       const row = await waitToRun(service, () => perform(service, { plan, target, prove }));
-      await recordCreation(service, row);
+      await auditBackup(service, row);
       report(row, terminal.out);
       if (row.failure === null) return;
       terminal.err(`skerryd: the backup failed: ${row.failure}`);
       throw new ProblemsFound();
     });
-}
-
-/** Someone made a copy of all data. */
-async function recordCreation({ db, clock }: Service, { name, failure }: BackupRow): Promise<void> {
-  const now = clock.now();
-  const result = failure === null ? 'ok' : 'error';
-  const entry = { actor: systemActor(now), action: 'database.backup', resource: name, result } as const;
-  await recordAudit(db, entry, now);
 }
 
 async function waitToRun(service: Service, work: () => Promise<BackupRow>): Promise<BackupRow> {

@@ -71,13 +71,13 @@ export interface BaseStart {
   readonly segment: string;
   readonly startedAt: Date;
   readonly content: AsyncIterable<Uint8Array>;
-  /** Ends it. Call it in any case: content that was never read does not end by itself. */
+  /** Ends it. Call it in any case: content that was never read does not end on its own. */
   readonly close: () => void;
 }
 
 /**
- * Begins a base backup, which ends when `content` was read to its end or with `close`. The files are read as they
- * are: a page that changes meanwhile is whole in the log.
+ * Begins a base backup, which ends when `content` was read to its end or with `close`. The files are read as
+ * they are: a page that changes meanwhile is whole in the log.
  */
 export async function startBase(
   source: DumpSource,

@@ -21,6 +21,7 @@ import {
   saveScheduleTime,
 } from '../../../store/service/backups.ts';
 import type { Service } from '../../context.ts';
+import { recordAudit, systemActor } from '../../record.ts';
 import { runExclusively } from '../exclusive.ts';
 import { type BackupPlan, isDue, isProofDue, latestTime, NEWEST_KEPT } from './plan.ts';
 import { proveBackup } from './prove.ts';
@@ -87,7 +88,7 @@ export async function performBackup(service: Deps, options: PerformOptions): Pro
   return { ...row, ...written, ended_at: endedAt, verified_at: verifiedAt, failure: null };
 }
 
-/** The folder of a disk that is not mounted is empty, and a backup there would be on the disk of the database. */
+/** The folder of a disk that is not mounted is empty, and on the disk of the database. */
 async function requireEarlier({ db }: Deps, target: ArchiveStore): Promise<void> {
   const last = await findWrittenBackup(db);
   if (!last?.name || dirname(last.name) !== target.label) return;
@@ -143,6 +144,16 @@ export async function recordBackup(service: Deps, options: PerformOptions): Prom
     log.warn({ err: describeError(error) }, 'old backups could not be deleted'),
   );
   return row;
+}
+
+/** Someone made a copy of all data by hand. */
+export async function auditBackup(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { name, failure }: BackupRow,
+): Promise<void> {
+  const now = clock.now();
+  const result = failure === null ? 'ok' : 'error';
+  await recordAudit(db, { actor: systemActor(now), action: 'database.backup', resource: name, result }, now);
 }
 
 /** Goes by what is there, not by the records: a restored database has no record of the backups after it. */

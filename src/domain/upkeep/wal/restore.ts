@@ -55,7 +55,7 @@ export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> 
 
 /**
  * Tries the newest base first. One is left out if it is damaged, if its writing ended after the wanted time,
- * or if a segment that it needs is missing or damaged: a disk that is lost just after a base takes them along.
+ * or if a segment that it needs is missing or damaged: a disk lost just after a base takes them along.
  */
 async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
   const { until, identities, identity, tell } = options;
