@@ -133,6 +133,13 @@ async function readIdentity(
   stamp: ServiceRow,
   options: IdentityOptions,
 ): Promise<DatabaseIdentity> {
+  const keys = requireKeys(options, stamp.key_check);
+  const incarnation = await readIncarnation(sql);
+  return { keys, clockOffsetMs: Number(stamp.clock_offset_ms), incarnation };
+}
+
+/** Returns the configured keys. Throws an OperatorError unless they open this check of the database. */
+export function requireKeys(options: IdentityOptions, keyCheck: string): KeyRing {
   const list = options.secretKey?.list ?? readKeyFile(options.dataDir);
   if (list === undefined) {
     throw new OperatorError(
@@ -141,13 +148,10 @@ async function readIdentity(
     );
   }
   const keys = parseKeyRing(options, list);
-  if (!matchesKeyCheck(keys, stamp.key_check)) {
-    throw new OperatorError(
-      `${keySource(options)} is not the key of this database: use the key that it was created with`,
-    );
-  }
-  const incarnation = await readIncarnation(sql);
-  return { keys, clockOffsetMs: Number(stamp.clock_offset_ms), incarnation };
+  if (matchesKeyCheck(keys, keyCheck)) return keys;
+  throw new OperatorError(
+    `${keySource(options)} is not the key of this database: use the key that it was created with`,
+  );
 }
 
 function matchesKeyCheck(keys: KeyRing, keyCheck: string): boolean {

@@ -27,7 +27,7 @@ const LINE_FEED = 10;
 export type DumpSource = Pick<OpenDatabase, 'open' | 'withClient'>;
 
 export interface DumpOptions {
-  readonly header: Pick<BackupHeader, 'format' | 'release' | 'mode' | 'database' | 'taken_at'>;
+  readonly header: Pick<BackupHeader, 'format' | 'release' | 'mode' | 'database' | 'key_check' | 'taken_at'>;
   /** Called after the last row was read. */
   readonly readMarks: () => Promise<BackupManifest['marks']>;
   /** Ends the backup with an error. */

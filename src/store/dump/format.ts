@@ -23,6 +23,8 @@ const HEADER = Type.Object({
   mode: Type.Union([Type.Literal('sandbox'), Type.Literal('live')]),
   /** Names the database and its restored copies. */
   database: Type.String(),
+  /** Opens with the service key of the database. Older releases did not write it. */
+  key_check: Type.Optional(Type.String()),
   /** On the clock of the business. */
   taken_at: Type.String({ format: 'date-time' }),
   migrations: Type.Array(Type.Object({ name: Type.String(), sha256: Type.String() }), { minItems: 1 }),

@@ -42,6 +42,8 @@ const BASE = Type.Object({
   release: Type.String(),
   /** The major version of PostgreSQL. */
   postgres: Type.String(),
+  /** Opens with the service key of the database. Older releases did not write it. */
+  key_check: Type.Optional(Type.String()),
   /** The size of the database when the base began. Older releases did not write it. */
   database_bytes: Type.Optional(Type.Number({ minimum: 0 })),
 });

@@ -30,8 +30,12 @@ export interface Placed {
   complete(): Promise<void>;
 }
 
-/** Throws an OperatorError if the data folder has a database. */
-export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>): Promise<Placed> {
+/** Throws an OperatorError if the data folder has a database. `checkHeader`: before anything is placed. */
+export async function placeBase(
+  dataDir: string,
+  entries: AsyncIterable<Entry>,
+  checkHeader: (header: BaseHeader) => void,
+): Promise<Placed> {
   const home = await openHome(dataDir);
   const lock = await acquireLock(home);
   try {
@@ -44,7 +48,9 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
     // Left by a restore that was interrupted.
     for (const folder of [draft, home.cluster, segmentsOf(home)])
       await rm(folder, { recursive: true, force: true });
-    const files = await startReading(entries, home.folder);
+    const { header, files } = await startReading(entries);
+    checkHeader(header);
+    await requireRestorable(header, home.folder);
     await writeFile(markerOf(home), '');
     await syncPath(home.folder);
     await breakChain(home);
@@ -73,17 +79,15 @@ export async function placeBase(dataDir: string, entries: AsyncIterable<Entry>):
   }
 }
 
-/**
- * Reads the header: a wrong identity, a damaged file, another version, or a disk that is too small is known
- * before anything is placed.
- */
-async function startReading(entries: AsyncIterable<Entry>, folder: string): Promise<AsyncIterable<Entry>> {
+/** Reads the header, so that a wrong identity or a damaged file is known before anything is placed. */
+async function startReading(
+  entries: AsyncIterable<Entry>,
+): Promise<{ readonly header: BaseHeader; readonly files: AsyncIterable<Entry> }> {
   const reader = entries[Symbol.asyncIterator]();
   const first = await reader.next();
   const parsed = first.done ? undefined : parseBaseEntry(first.value);
   if (parsed?.kind !== 'header') throw new ArchiveError('the base backup has no header');
-  await requireRestorable(parsed.header, folder);
-  return { [Symbol.asyncIterator]: () => reader };
+  return { header: parsed.header, files: { [Symbol.asyncIterator]: () => reader } };
 }
 
 async function requireRestorable(header: BaseHeader, folder: string): Promise<void> {

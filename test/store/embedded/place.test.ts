@@ -12,7 +12,11 @@ import { placeBase } from '../../../src/store/embedded/place.ts';
 const HEADER: BaseHeader = { format: 1, release: '1.0.0', postgres: MAJOR_VERSION };
 
 /** Returns the error of a restore of a base with this header, and fails if it placed anything. */
-async function refusal(t: TestContext, header: BaseHeader): Promise<string> {
+async function refusal(
+  t: TestContext,
+  header: BaseHeader,
+  checkHeader: Parameters<typeof placeBase>[2] = () => undefined,
+): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-place-'));
   t.after(() => rm(dataDir, { recursive: true }));
   let read = 0;
@@ -21,7 +25,7 @@ async function refusal(t: TestContext, header: BaseHeader): Promise<string> {
     yield { name: 'base.json', bytes: Buffer.from(JSON.stringify(header)) };
     read += 1;
   };
-  const error = await placeBase(dataDir, entries()).then(
+  const error = await placeBase(dataDir, entries(), checkHeader).then(
     () => assert.fail('the base was placed'),
     (caught: Error) => caught,
   );
@@ -35,6 +39,13 @@ describe('the restore of a base', () => {
   it('refuses a database that is larger than the free space', async (t) => {
     const message = await refusal(t, { ...HEADER, database_bytes: 1024 ** 5 });
     assert.match(message, /pg needs 1048577 GiB of free space: free some, or restore elsewhere$/);
+  });
+
+  it('refuses what its caller refuses, such as a database with another service key', async (t) => {
+    const message = await refusal(t, { ...HEADER, key_check: 'k1.2.x' }, ({ key_check: check }) => {
+      throw new Error(`not the key of ${check}`);
+    });
+    assert.equal(message, 'not the key of k1.2.x');
   });
 
   it('refuses the files of another major version of PostgreSQL', async (t) => {

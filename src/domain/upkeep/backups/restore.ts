@@ -19,7 +19,7 @@ import { saveRestoration } from '../../../store/service/restoration.ts';
 import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
 import { deferSuspensions } from '../../../store/staff/abuse.ts';
 import { type AddressNumbers, saveMark } from '../../../store/topups/marks.ts';
-import { type IdentityOptions, openStoredIdentity } from '../../database-identity.ts';
+import { type IdentityOptions, openStoredIdentity, requireKeys } from '../../database-identity.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 
 const REASON = 'The database was restored.';
@@ -50,7 +50,10 @@ export async function restoreBackup({
 }: RestoreOptions): Promise<Restored> {
   let withMarks = false;
   const { header, manifest } = await loadDatabase(db, decryptArchive(content, identities), {
-    checkHeader: ({ mode }) => requireMode(mode, identity.mode),
+    checkHeader: ({ mode, key_check: keyCheck }) => {
+      requireMode(mode, identity.mode);
+      if (keyCheck !== undefined) requireKeys(identity, keyCheck);
+    },
     finish: async (tx, loaded) => {
       const { database, taken_at: takenAt } = loaded.header;
       const numbers = toNumbers(loaded.manifest);

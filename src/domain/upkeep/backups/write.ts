@@ -7,7 +7,7 @@ import type { ArchiveInfo, ArchiveStore } from '../../../ports/archives.ts';
 import { type DumpSource, dumpDatabase } from '../../../store/dump/dump.ts';
 import { type BackupManifest, FORMAT } from '../../../store/dump/format.ts';
 import { readDatabaseBytes } from '../../../store/service/backups.ts';
-import { readIncarnation } from '../../../store/service/service.ts';
+import { findServiceRow, readIncarnation } from '../../../store/service/service.ts';
 import { listAddressNumbers } from '../../../store/topups/marks.ts';
 import type { Service } from '../../context.ts';
 
@@ -29,12 +29,14 @@ export async function writeBackup(service: Deps, options: WriteOptions): Promise
   const { db, clock, settings } = service;
   const now = clock.now();
   const id = newId(now);
+  const keyCheck = (await findServiceRow(db))?.key_check;
   const content = dumpDatabase(source, {
     header: {
       format: FORMAT,
       release: readVersion(),
       mode: settings.mode,
       database: await readIncarnation(db),
+      ...(keyCheck === undefined ? {} : { key_check: keyCheck }),
       taken_at: formatRfc3339(now),
     },
     readMarks: () => readMarks(service),

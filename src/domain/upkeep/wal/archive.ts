@@ -10,7 +10,7 @@ import type { WalSpool } from '../../../store/embedded/archiving.ts';
 import { startBase } from '../../../store/embedded/base.ts';
 import { MAJOR_VERSION } from '../../../store/embedded/binaries.ts';
 import { readDatabaseBytes } from '../../../store/service/backups.ts';
-import { readClusterId } from '../../../store/service/service.ts';
+import { findServiceRow, readClusterId } from '../../../store/service/service.ts';
 import type { Service } from '../../context.ts';
 import { runExclusively } from '../exclusive.ts';
 import { deleteOld, findNewestBase } from './expire.ts';
@@ -96,7 +96,11 @@ async function isBaseDue({ spool, archive: { bases } }: Run): Promise<boolean> {
 async function storeBase({ db, log }: Deps, run: Run): Promise<void> {
   const { spool, archive, plan, signal } = run;
   const databaseBytes = await readDatabaseBytes(db);
-  const header = { release: readVersion(), postgres: MAJOR_VERSION, database_bytes: databaseBytes };
+  const keyCheck = (await findServiceRow(db))?.key_check;
+  const header = {
+    ...{ release: readVersion(), postgres: MAJOR_VERSION, database_bytes: databaseBytes },
+    ...(keyCheck === undefined ? {} : { key_check: keyCheck }),
+  };
   const base = await startBase(plan.source, { dataDir: plan.dataDir, header, signal });
   const store = async () => {
     if (!(await storeSegments({ log }, run))) throw new Error('a base lost the segments that it needs');

@@ -8,11 +8,17 @@ import { formatRfc3339, MINUTE_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../../../store/db.ts';
 import { readEntries } from '../../../store/dump/tar.ts';
+import type { BaseHeader } from '../../../store/embedded/base.ts';
 import { startEmbedded } from '../../../store/embedded/index.ts';
 import { type Placed, placeBase } from '../../../store/embedded/place.ts';
 import { readIncarnation, readReplayTime } from '../../../store/service/service.ts';
 import { listAddressNumbers } from '../../../store/topups/marks.ts';
-import { type IdentityOptions, openStoredIdentity, requireSameMode } from '../../database-identity.ts';
+import {
+  type IdentityOptions,
+  openStoredIdentity,
+  requireKeys,
+  requireSameMode,
+} from '../../database-identity.ts';
 import { markRestored } from '../backups/restore.ts';
 import { followSegments, parseBaseId, parseSegmentId, segmentId, timelineOf } from './names.ts';
 
@@ -70,7 +76,10 @@ async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
     if (run.length === 0) continue;
     tell(`unpacking the base of ${formatRfc3339(startedAt)}`);
     const entries = readEntries(decryptArchive(archive.bases.read(id), identities));
-    const placed = await unlessDamaged(() => placeBase(identity.dataDir, entries));
+    const checkKeys = ({ key_check: check }: BaseHeader) => {
+      if (check !== undefined) requireKeys(identity, check);
+    };
+    const placed = await unlessDamaged(() => placeBase(identity.dataDir, entries, checkKeys));
     if (placed === null) {
       tell(`the base of ${formatRfc3339(startedAt)} is damaged`);
       continue;
