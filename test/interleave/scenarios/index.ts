@@ -3,6 +3,7 @@ import type { Scenario } from '../core/explore.ts';
 import { ADDRESSES } from './addresses.ts';
 import { IDEMPOTENCY } from './idempotency.ts';
 import { LEASES } from './leases.ts';
+import { MAILS } from './mails.ts';
 import { MONEY } from './money.ts';
 import { TOPUPS } from './topups.ts';
 import { WEBHOOKS } from './webhooks.ts';
@@ -13,5 +14,6 @@ export const SUBJECTS: Readonly<Record<string, readonly Scenario[]>> = {
   leases: LEASES,
   idempotency: IDEMPOTENCY,
   webhooks: WEBHOOKS,
+  mails: MAILS,
   topups: TOPUPS,
 };

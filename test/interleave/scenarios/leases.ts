@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { deploy } from '../../../src/domain/servers/deploy/deploy.ts';
 import { destroyServer } from '../../../src/domain/servers/operations/destroy.ts';
+import { createSnapshot, deleteSnapshot } from '../../../src/domain/snapshots/change.ts';
 import { attachVolume, detachVolume } from '../../../src/domain/volumes/attach.ts';
 import { createVolume, deleteVolume } from '../../../src/domain/volumes/change.ts';
 import { formatId } from '../../../src/kernel/ids.ts';
@@ -137,8 +138,40 @@ const volumes: Scenario = {
   },
 };
 
+/** Two workers take a snapshot, which its customer tries to delete, while its server is deleted. */
+const snapshots: Scenario = {
+  name: 'snapshot-tasks',
+  chances: CHANCES,
+  prepare: async (world) => {
+    const { actor, shownId } = world.owner;
+    const snapshot = await createSnapshot(world.service(), actor, shownId, { name: 'before' });
+    const exclusive = new Exclusive(() => world.clock.now());
+    const compute = world.compute(exclusive.onCall);
+    const tasks = () => tasksJob(world.service({ compute }));
+    const operations = () => operateJob(world.service({ compute }));
+    return {
+      tasks: {
+        'worker-1': worker('worker-1', tasks(), exclusive),
+        'worker-2': worker('worker-2', tasks(), exclusive),
+        'worker-3': worker('worker-3', operations(), exclusive),
+        'deletes-snapshot': async () => void (await deleteSnapshot(world.service(), actor, snapshot.id)),
+        'deletes-server': async () => void (await destroyServer(world.service(), actor, shownId)),
+      },
+      finish: () => finishJobs(world, [tasks(), operations()]),
+      check: async (_, db) => {
+        assert.equal(exclusive.fault, null);
+        const [row] = await db.rows<{ status: string }>('select status from snapshots');
+        const [made] = await world.simulator.snapshots();
+        assert.notEqual(row?.status, 'creating');
+        assert.equal(made !== undefined, row?.status === 'ready', `${row?.status} ${JSON.stringify(made)}`);
+      },
+    };
+  },
+};
+
 export const LEASES: readonly Scenario[] = [
   installScenario('install', false),
   installScenario('install-and-delete', true),
   volumes,
+  snapshots,
 ];
