@@ -45,18 +45,40 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   },
 ];
 
+/** `npm test` runs one file in so many of each folder. They take turns from run to run. */
+const QUICK_ONE_IN = 15;
+
+export interface Selection {
+  readonly level: TestLevel;
+  /** Every file at the level `sample`, not only those whose turn it is. */
+  readonly all: boolean;
+  /** Leaves out the files that `test:full` runs. */
+  readonly exceptFull: boolean;
+  readonly rotation: number;
+}
+
 /**
- * `npm test` runs every file but the house rules, which `npm run check` runs. The other levels run only the
- * files whose counts depend on the level. With `--except-full`, `npm test` leaves those out.
+ * Returns the files of a run, and those that wait for their turn. The house rules are in none: `npm run check`
+ * runs them. The levels `full` and `soak` run only the files whose counts depend on the level.
  */
-export function filesOfLevel(level: TestLevel, exceptFull: boolean): string[] {
+export function selectTestFiles({ level, all, exceptFull, rotation }: Selection): {
+  readonly selected: readonly string[];
+  readonly waiting: readonly string[];
+} {
   const files = findTestFiles(TEST).filter((file) => !file.startsWith(join(TEST, 'house')));
-  if (level === 'sample' && !exceptFull) return files;
-  return files.filter((file) => dependsOnLevel(file, new Set()) !== exceptFull);
+  const isOfLevel = (file: string) => dependsOnLevel(file, new Set()) !== exceptFull;
+  const ofLevel = level === 'sample' && !exceptFull ? files : files.filter(isOfLevel);
+  const selected =
+    level === 'full'
+      ? takeTurns(ofLevel, rotation)
+      : level === 'sample' && !all
+        ? ofLevel.filter((_, index) => index % QUICK_ONE_IN === rotation % QUICK_ONE_IN)
+        : ofLevel;
+  return { selected, waiting: ofLevel.filter((file) => !selected.includes(file)) };
 }
 
 /** Returns the files without the slow ones whose turn is in another run of `test:full`. */
-export function takeTurns(files: readonly string[], rotation: number): string[] {
+function takeTurns(files: readonly string[], rotation: number): string[] {
   const waiting = TURNS.flatMap(({ files: slow, oneIn }) =>
     files
       .filter((file) => slow.test(relative(ROOT, file)))

@@ -1,5 +1,6 @@
 /**
- * Runs the tests: `npm test`, `npm run test:full`, `npm test -- test/kernel test/store/ledger.test.ts`.
+ * Runs the tests: `npm test` runs a part of them, which rotates, `npm run test:all` runs every file, and
+ * `npm run test:full` the slow ones. `npm test -- test/kernel test/store/ledger.test.ts` runs what it names.
  * Node's test runner does the work. This script adds the database that the tests need: an embedded server in
  * a temporary folder, or databases on the server of SKERRY_TEST_DATABASE_URL.
  *
@@ -14,7 +15,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withTestDatabase } from './test-database.ts';
-import { canRepeat, filesOfLevel, findTestFiles, groupTestFiles, takeTurns } from './test-files.ts';
+import { canRepeat, findTestFiles, groupTestFiles, selectTestFiles } from './test-files.ts';
 import { LEVEL_LIMITS, type TestLevel } from './test-levels.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -29,6 +30,7 @@ const { values, positionals } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     'except-full': { type: 'boolean', default: false },
     /** Runs only tests whose name contains a match of this expression. */
     name: { type: 'string', multiple: true, default: [] },
@@ -66,11 +68,14 @@ async function main(): Promise<number> {
 }
 
 /** Files that wait for their turn are counted, so that a run never looks like more than it was. */
-function selectFiles(): string[] {
-  const files = filesOfLevel(level, values['except-full']);
-  if (level !== 'full') return files;
-  const selected = takeTurns(files, Number(ROTATION));
-  log(`rotation ${ROTATION}: ${files.length - selected.length} of ${files.length} files wait for their turn`);
+function selectFiles(): readonly string[] {
+  const { 'except-full': exceptFull } = values;
+  // A name may be in any file.
+  const all = values.all || values.name.length > 0;
+  const { selected, waiting } = selectTestFiles({ level, all, exceptFull, rotation: Number(ROTATION) });
+  const total = selected.length + waiting.length;
+  if (waiting.length > 0)
+    log(`rotation ${ROTATION}: ${waiting.length} of ${total} files wait for their turn`);
   return selected;
 }
 
