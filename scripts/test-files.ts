@@ -58,8 +58,8 @@ export interface Selection {
 }
 
 /**
- * Returns the files of a run, and those that wait for their turn. The house rules are in none: `npm run check`
- * runs them. The levels `full` and `soak` run only the files whose counts depend on the level.
+ * Returns the files of a run, and those that wait for their turn. The house rules are in none: `npm run
+ * check` runs them. The levels `full` and `soak` run only the files whose counts depend on the level.
  */
 export function selectTestFiles({ level, all, exceptFull, rotation }: Selection): {
   readonly selected: readonly string[];
