@@ -36,12 +36,12 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   { files: /^test\/panel\//, oneIn: 6 },
   {
     files: /^test\/(?:cli\/|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
-    oneIn: 4,
+    oneIn: 6,
   },
-  { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 3 },
+  { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 4 },
   {
     files: /^test\/(?:domain\/(?!snapshots)|http\/v1\/|sdk\/(?!packed)|store\/(?!embedded)|workers\/)/,
-    oneIn: 2,
+    oneIn: 3,
   },
 ];
 

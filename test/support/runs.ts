@@ -25,10 +25,10 @@ export function byLevel<T>(values: Record<TestLevel, T>): T {
 export const ROTATION = Number(process.env.SKERRY_TEST_ROTATION ?? Math.floor(Math.random() * 1_000_000));
 
 /**
- * `test:full` chooses files by the remainder of this number. If items used the same remainder, a file would
- * run the same items each time.
+ * The runner chooses files by the remainder of this number. If items used the same remainder, a file would
+ * run the same items each time. The divisor is a multiple of all those in scripts/test-files.ts.
  */
-const ITEM_ROTATION = Math.floor(ROTATION / 6);
+const ITEM_ROTATION = Math.floor(ROTATION / 120);
 
 /** Returns every item of a long list in `test:full`, and every Nth item, rotating, in `npm test`. */
 export function sampleOneIn<T>(all: readonly T[], every: number): readonly T[] {
