@@ -45,7 +45,7 @@ const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
   },
 ];
 
-/** `npm test` runs one file in so many of each folder. They take turns from run to run. */
+/** `npm test` runs one file in so many. They take turns from run to run. */
 const QUICK_ONE_IN = 15;
 
 export interface Selection {
@@ -68,12 +68,10 @@ export function selectTestFiles({ level, all, exceptFull, rotation }: Selection)
   const files = findTestFiles(TEST).filter((file) => !file.startsWith(join(TEST, 'house')));
   const isOfLevel = (file: string) => dependsOnLevel(file, new Set()) !== exceptFull;
   const ofLevel = level === 'sample' && !exceptFull ? files : files.filter(isOfLevel);
-  const selected =
-    level === 'full'
-      ? takeTurns(ofLevel, rotation)
-      : level === 'sample' && !all
-        ? ofLevel.filter((_, index) => index % QUICK_ONE_IN === rotation % QUICK_ONE_IN)
-        : ofLevel;
+  let selected = ofLevel;
+  if (level === 'full') selected = takeTurns(ofLevel, rotation);
+  if (level === 'sample' && !all)
+    selected = ofLevel.filter((_, index) => index % QUICK_ONE_IN === rotation % QUICK_ONE_IN);
   return { selected, waiting: ofLevel.filter((file) => !selected.includes(file)) };
 }
 
