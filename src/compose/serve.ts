@@ -19,13 +19,14 @@ import { isUnavailable } from '../store/connections/errors.ts';
 import { Readiness } from '../store/connections/readiness.ts';
 import type { ConnectionSettings } from '../store/db.ts';
 import { registerProcess, removeOwnProcess } from '../store/service/processes.ts';
-import { readClockOffset, WAKE_CHANNEL } from '../store/service/service.ts';
+import { WAKE_CHANNEL } from '../store/service/service.ts';
 import type { Job } from '../workers/job.ts';
 import { JobRunner } from '../workers/job-runner.ts';
 import { commonJobs } from '../workers/jobs.ts';
 import { quotesJob } from '../workers/quotes.ts';
 import { addressMarksJob, holdInRecovery } from '../workers/recovery.ts';
 import { type AdminListener, listenForStaff } from './admin.ts';
+import { syncClock } from './clock.ts';
 import { ENDINGS, type Ending, keepIdleConnections } from './draining.ts';
 import { createWebhookSender } from './drivers.ts';
 import { listenForMail, listenForTor } from './listeners.ts';
@@ -292,9 +293,4 @@ async function subscribeToWakeups(opened: OpenedService, wake: () => void): Prom
       .finally(wake);
   };
   await opened.db.listen(WAKE_CHANNEL, onNotification, registerProcess);
-}
-
-/** Follows a clock that another process moved; it never goes back. */
-async function syncClock({ db, clock }: OpenedService): Promise<void> {
-  clock.offsetMs = Math.max(clock.offsetMs, await readClockOffset(db));
 }

@@ -7,7 +7,7 @@ import { openDatabaseIdentity } from '../domain/database-identity.ts';
 import { markFilePath } from '../domain/upkeep/backups/restore.ts';
 import type { RemoteCompute } from '../drivers/compute/composed/link.ts';
 import { MmdbGeo } from '../drivers/geo/mmdb.ts';
-import { OffsetClock } from '../kernel/clock.ts';
+import type { OffsetClock } from '../kernel/clock.ts';
 import { logFault } from '../kernel/faults/fault-log.ts';
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import { createLoggers, type Logger } from '../kernel/logger.ts';
@@ -15,13 +15,14 @@ import { type PasswordCost, PasswordHasher } from '../kernel/passwords.ts';
 import { parseQuotas } from '../kernel/settings/lists.ts';
 import { parseSender } from '../kernel/settings/smtp-url.ts';
 import type { Fleet } from '../ports/backends.ts';
-import { openPipelined, type PipelinedReads } from '../store/connections/pipelined.ts';
+import { openPipelined } from '../store/connections/pipelined.ts';
 import { Replica } from '../store/connections/replica.ts';
 import { type ConnectionSettings, type OpenDatabase, openDatabase } from '../store/db.ts';
 import { MarkFile } from '../store/service/mark-file.ts';
 import { notifyWorkers } from '../store/service/service.ts';
 import { withBackends } from './backends.ts';
-import { type Backups, createBackups } from './backups.ts';
+import { createBackups } from './backups.ts';
+import { followDatabaseClock } from './clock.ts';
 import { validateCoinKeys } from './coins.ts';
 import { identityOptions, type MigrationChoice, openMigratedDatabase } from './database.ts';
 import { createBlobs, createReverseDns } from './drivers.ts';
@@ -82,26 +83,26 @@ export async function openService(
     config.SKERRY_MODE === 'live'
       ? null
       : openDatabase(connection, { poolSize: SIMULATION_POOL_SIZE, onError });
-  let reads: PipelinedReads | null = null;
   const replica = await openReplica(config, db, onError);
-  let backups: Backups | null = null;
-  let closeCompute: () => void = () => undefined;
+  const open: { close(): unknown }[] = [simulationDb, replica].filter((part) => part != null);
   const close = async () => {
-    closeCompute();
-    await Promise.all([reads?.close(), simulationDb?.close(), replica?.close(), backups?.source.close()]);
+    await Promise.all(open.map((part) => part.close()));
     await db.close();
   };
   try {
-    const { keys, clockOffsetMs, incarnation } = await openDatabaseIdentity(db, identityOptions(config));
-    const clock = new OffsetClock(clockOffsetMs);
-    backups = createBackups(config, connection, incarnation);
+    const { keys, incarnation } = await openDatabaseIdentity(db, identityOptions(config));
+    const { clock, ...following } = await followDatabaseClock(db, log);
+    open.push(following);
+    const backups = createBackups(config, connection, incarnation);
+    if (backups !== null) open.push(backups.source);
     const seams = createSeams(config.SKERRY_CRASH_AT);
     const blobs = seams.port('blobs', createBlobs(config, incarnation));
     const environment = createEnvironment(config, { db, simulationDb, clock, keys, log, blobs });
     const waker = createWaker(db);
     const baseUrlHolder = { url: baseUrl(config) };
-    reads = await openPipelined(db);
-    closeCompute = environment.compute.close;
+    open.push(environment.compute);
+    const reads = await openPipelined(db);
+    open.push(reads);
     const service: Service = {
       db: seams.database(db),
       reads,

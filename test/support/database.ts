@@ -73,7 +73,9 @@ export async function createScratchDatabase(
 ): Promise<{ connection: ServerSettings; drop(): Promise<void> }> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   const template = options.empty ? 'template0' : await ensureTemplate(options.from ?? MIGRATED);
-  await withAdminClient((admin) => admin.query(`create database ${name} template ${template}`));
+  await withAdminClient((admin) =>
+    admin.query(`create database ${name} template ${template} strategy file_copy`),
+  );
   return {
     connection: { ...testServer(), database: name },
     drop: async () => {

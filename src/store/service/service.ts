@@ -74,9 +74,12 @@ export async function saveKeyCheck(tx: Sql, keyCheck: string): Promise<void> {
 
 // ---- the business clock's offset, in the database so that it survives restarts and all processes share it
 
-export async function readClockOffset(tx: Sql): Promise<number> {
-  const row = await tx.row<{ clock_offset_ms: bigint }>(`select clock_offset_ms from service`);
-  return Number(row?.clock_offset_ms ?? 0n);
+export async function readClock(tx: Sql): Promise<{ readonly time: Date; readonly offsetMs: number }> {
+  const row = await tx.row<{ time: Date; clock_offset_ms: bigint }>(
+    `select clock_timestamp() as time, clock_offset_ms from service`,
+  );
+  if (!row) throw new Error('the service row is missing');
+  return { time: row.time, offsetMs: Number(row.clock_offset_ms) };
 }
 
 /** Moves the clock forward, in a sandbox only. Returns the new offset in milliseconds. */
