@@ -46,14 +46,14 @@ export function createSandboxControl(
     setFault: (input) => mapFieldErrors(simulation.faults.set(input)),
     readMails: async (to) => ({ mails: await simulation.mails.read(to) }),
     settle: async () => {
-      await settle(runner, Date.now() + MAX_WAIT_MS);
+      await settle(runner, performance.now() + MAX_WAIT_MS);
     },
     advanceClock: (ms) => oneJumpAtATime(() => runner.runExclusively(() => advanceClock(opened, runner, ms))),
   };
 }
 
 async function settle(runner: JobRunner, deadline: number): Promise<void> {
-  if (!(await runner.runUntilIdle(deadline - Date.now()))) await failStillRunning(runner);
+  if (!(await runner.runUntilIdle(deadline - performance.now()))) await failStillRunning(runner);
 }
 
 /**
@@ -68,7 +68,7 @@ async function advanceClock(
 ): Promise<Date> {
   const { clock, db } = opened;
   const target = clock.now().getTime() + ms;
-  const deadline = Date.now() + MAX_WAIT_MS;
+  const deadline = performance.now() + MAX_WAIT_MS;
   const lateMs = Math.floor(Math.min(ms * LATE_PART, LATE_MAX_MS));
   const moveTo = async (to: number): Promise<void> => {
     const by = to - clock.now().getTime();
@@ -91,7 +91,7 @@ async function advanceClock(
 
 /** Runs all due work. Returns the time of the next planned work, or null. */
 async function runUntilIdle(runner: JobRunner, deadline: number): Promise<number | null> {
-  while (Date.now() < deadline && (await runner.runDue(deadline, { skipHousekeeping: true }))) {
+  while (performance.now() < deadline && (await runner.runDue(deadline, { skipHousekeeping: true }))) {
     const { dueAt, isClockBlocked } = await runner.nextPlannedWork();
     if (!isClockBlocked) return dueAt?.getTime() ?? null;
     await runner.pause();

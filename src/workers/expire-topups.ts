@@ -13,14 +13,14 @@ export function expireTopupsJob(service: Service): Job {
   // Real time until which each one is skipped.
   const retryAtById = new Map<string, number>();
   const coolingDownIds = (): string[] => {
-    for (const [id, until] of retryAtById) if (until <= Date.now()) retryAtById.delete(id);
+    for (const [id, until] of retryAtById) if (until <= performance.now()) retryAtById.delete(id);
     return [...retryAtById.keys()];
   };
   return {
     name: 'expire-topups',
     run: async () => {
       const expired = await expireTopups(service, { limit: BATCH_SIZE, except: coolingDownIds() });
-      for (const id of expired.failed) retryAtById.set(id, Date.now() + RETRY_AFTER_MS);
+      for (const id of expired.failed) retryAtById.set(id, performance.now() + RETRY_AFTER_MS);
       return expired.ended + expired.failed.length;
     },
     nextDue: () => nextTopupExpiry(service.db, coolingDownIds()),

@@ -68,8 +68,8 @@ export class JobRunner {
 
   /** Runs due work until nothing is left or in progress, a timeout, or `stop`; returns whether it is idle. */
   async runUntilIdle(timeoutMs: number): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
-    while (Date.now() < deadline && !this.#isStopped) {
+    const deadline = performance.now() + timeoutMs;
+    while (performance.now() < deadline && !this.#isStopped) {
       if (await this.runDue(deadline)) {
         const busy = await Promise.all(this.#jobs.map((job) => job.busy()));
         if (!busy.includes(true)) return true;
@@ -93,7 +93,7 @@ export class JobRunner {
     let idleCount = 0;
     while (idleCount < jobs.length) {
       for (const job of jobs) {
-        if (Date.now() >= deadline || this.#isStopped) return false;
+        if (performance.now() >= deadline || this.#isStopped) return false;
         idleCount = (await this.#runOnce(job)) === 0 ? idleCount + 1 : 0;
         if (idleCount === jobs.length) break;
       }

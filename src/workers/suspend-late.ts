@@ -13,7 +13,7 @@ export function suspendLateJob(service: Service): Job {
   // Real time until which each one is skipped.
   const retryAtById = new Map<string, number>();
   const coolingDownIds = (): string[] => {
-    for (const [id, until] of retryAtById) if (until <= Date.now()) retryAtById.delete(id);
+    for (const [id, until] of retryAtById) if (until <= performance.now()) retryAtById.delete(id);
     return [...retryAtById.keys()];
   };
   return {
@@ -23,7 +23,7 @@ export function suspendLateJob(service: Service): Job {
         limit: BATCH_SIZE,
         except: coolingDownIds(),
       });
-      for (const id of failed) retryAtById.set(id, Date.now() + RETRY_AFTER_MS);
+      for (const id of failed) retryAtById.set(id, performance.now() + RETRY_AFTER_MS);
       return done + failed.length;
     },
     nextDue: () => nextReportToSuspend(service.db, coolingDownIds()),

@@ -105,7 +105,7 @@ test('a restored database is in recovery, sells no address twice, and continues 
     body: JSON.stringify({ coin: 'LTC', address: known.address, amount }),
   });
   assert.equal(paid.status, 200);
-  await service.runner.runDue(Date.now() + 10_000);
+  await service.runner.runDue(performance.now() + 10_000);
   const { db } = service.opened;
   const readStatuses = async () =>
     (await db.rows<{ status: string }>('select status from topups')).map(({ status }) => status);
@@ -120,7 +120,7 @@ test('a restored database is in recovery, sells no address twice, and continues 
   const deadline = Date.now() + 10_000;
   while (!(await readStatuses()).includes('confirming')) {
     assert.ok(Date.now() < deadline, 'jobs run again');
-    await service.runner.runDue(Date.now() + 1_000);
+    await service.runner.runDue(performance.now() + 1_000);
   }
   assert.deepEqual(await recoverNumbers(service.opened.service), []);
 });

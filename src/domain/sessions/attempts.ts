@@ -44,8 +44,8 @@ export class MemoryAttempts implements AttemptCounter {
   /** The time at which each bucket is full, in ms. Least recently used first. */
   readonly #fullAtMs = new BoundedMap<string, number>(BUCKETS_MAX);
 
-  /** `now` is real time, in ms. */
-  constructor(now: () => number = Date.now) {
+  /** `now` is any timer, in ms. */
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

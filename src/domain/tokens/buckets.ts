@@ -37,7 +37,10 @@ export class MemoryBuckets {
   draw(name: string, rule: BucketRule, nowMs: number): Draw {
     const costUs = Math.round(costMs(rule) * 1_000);
     const nowUs = Math.round(nowMs * 1_000);
-    const currentFullAtUs = Math.max(this.#fullAtUs.get(name) ?? 0, nowUs);
+    const storedUs = this.#fullAtUs.get(name) ?? 0;
+    // Far later than an empty bucket is full again: the clock of the machine was set back.
+    const isPossible = storedUs <= nowUs + 2 * rule.capacity * costUs;
+    const currentFullAtUs = isPossible ? Math.max(storedUs, nowUs) : nowUs;
     const next = currentFullAtUs + costUs;
     if (next - nowUs > rule.capacity * costUs)
       return { allowed: false, fullAtMs: currentFullAtUs / 1_000, nowMs };

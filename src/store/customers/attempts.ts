@@ -11,9 +11,13 @@ export interface AttemptBucketRow {
   readonly cost_ms: number;
 }
 
+const COST = `(excluded.full_at - $now::timestamptz)`;
+/** A later time than an empty bucket has is from a process with a wrong clock, and does not count. */
+const POSSIBLE = `b.full_at <= $now::timestamptz + interval '61 minutes' + ${COST}`;
+const FULL_AT = `case when ${POSSIBLE} then greatest(b.full_at, $now::timestamptz) else $now::timestamptz end`;
 /** Adds one refill. Half of one is tolerated: rounding may push the last attempt over the hour. */
-const NEXT = `greatest(b.full_at, $now::timestamptz) + (excluded.full_at - $now::timestamptz)`;
-const LATEST = `$now::timestamptz + interval '1 hour' + (excluded.full_at - $now::timestamptz) / 2`;
+const NEXT = `${FULL_AT} + ${COST}`;
+const LATEST = `$now::timestamptz + interval '1 hour' + ${COST} / 2`;
 
 /** Draws from each bucket that has an attempt left. Returns the names of those. */
 export async function drawAttempts(

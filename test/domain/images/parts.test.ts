@@ -46,7 +46,7 @@ const begin = (sizeBytes = FILE.length, fileKey = 'a') =>
   beginPartUpload(service, actor, { fileKey, sizeBytes });
 
 /** Without moving the clock. */
-const runDue = () => world.runner.runDue(Date.now() + 5_000);
+const runDue = () => world.runner.runDue(performance.now() + 5_000);
 
 async function* inPieces(bytes: Uint8Array, until = Number.POSITIVE_INFINITY): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 10_000) {

@@ -6,6 +6,7 @@ import { type BucketRule, costMs, type Draw, MemoryBuckets } from '../../../src/
 import { identifyBearer } from '../../../src/domain/tokens/identify-bearer.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { digest } from '../../../src/kernel/secrets.ts';
+import { HOUR_MS } from '../../../src/kernel/time.ts';
 import { insertToken } from '../../../src/store/customers/tokens.ts';
 import { PROPERTY_RUNS } from '../../support/runs.ts';
 import { startTestService, type TestService } from '../../support/test-service.ts';
@@ -62,6 +63,23 @@ describe('a token bucket in memory', () => {
       }),
       { numRuns: PROPERTY_RUNS * 5 },
     );
+  });
+
+  it('a bucket is full again after the clock of the machine was set back', () => {
+    const buckets = new MemoryBuckets();
+    const rule = { capacity: 3, refillPerS: 1 };
+    const draw = (nowMs: number) => buckets.draw('one', rule, nowMs).allowed;
+    assert.deepEqual(
+      [1, 2, 3, 4].map(() => draw(HOUR_MS)),
+      [true, true, true, false],
+    );
+    // A short step gives nothing away.
+    assert.equal(draw(HOUR_MS - 1), false);
+    assert.deepEqual(
+      [1, 2, 3].map(() => draw(0)),
+      [true, true, true],
+    );
+    assert.equal(draw(0), false);
   });
 });
 

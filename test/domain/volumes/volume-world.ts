@@ -103,7 +103,7 @@ export async function volumeWorld(): Promise<VolumeWorld> {
       return Number(row?.gb);
     },
     runDueTasks: async () => {
-      await world.runner.runDue(Date.now() + 20_000);
+      await world.runner.runDue(performance.now() + 20_000);
     },
   };
 }

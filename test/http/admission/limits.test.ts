@@ -99,6 +99,17 @@ describe('attempts per hour', () => {
     assert.ok((await names()).every(({ name }) => name.length === 64));
   });
 
+  it('a process whose clock is ahead does not shut customers out of the others', async () => {
+    const clock = { ms: MORNING };
+    const [right, ahead] = [0, 3 * HOUR_MS].map(
+      (byMs) => counters['in the database']?.(() => clock.ms + byMs) ?? assert.fail(),
+    );
+    const consume = async (counter = right) =>
+      (await counter?.consume([{ name: 'failures 198.51.100.9', perHour: 2 }])) === 0;
+    assert.deepEqual([await consume(ahead), await consume(ahead), await consume(ahead)], [true, true, false]);
+    assert.deepEqual([await consume(), await consume(), await consume()], [true, true, false]);
+  });
+
   it('the key of a day of attempts needs a random row that no backup has, and that day only', async () => {
     const clock = { ms: Date.parse('2026-03-01T12:00:00Z') };
     const counter = counters['in the database']?.(() => clock.ms) ?? assert.fail();

@@ -106,11 +106,11 @@ export class Qmp {
     matches: (event: QmpEvent) => boolean,
     timeoutMs: number,
   ): Promise<QmpEvent | undefined> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const at = this.#events.findIndex(matches);
       if (at >= 0) return this.#events.splice(at, 1)[0];
-      const remainingMs = deadline - Date.now();
+      const remainingMs = deadline - performance.now();
       if (this.#isClosed || remainingMs <= 0) return undefined;
       await this.#waitForNext(remainingMs);
     }
@@ -183,7 +183,7 @@ export async function withQmp<T>(
  * further attempt fails with EAGAIN, which proves that QEMU runs, and is retried.
  */
 async function connectSocket(path: string, timeoutMs: number): Promise<Socket | undefined> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const socket = connect(path);
     const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -192,7 +192,7 @@ async function connectSocket(path: string, timeoutMs: number): Promise<Socket | 
     const fault = await promise;
     if (fault === null) return socket;
     if (fault === 'ENOENT' || fault === 'ECONNREFUSED') return undefined;
-    if (Date.now() > deadline) throw new QmpUnresponsiveError('QEMU is busy with other clients');
+    if (performance.now() > deadline) throw new QmpUnresponsiveError('QEMU is busy with other clients');
     await sleep(RETRY_MS);
   }
 }

@@ -51,7 +51,7 @@ afterEach(async () => {
 async function order(): Promise<string> {
   return (await deploy(world.service, actor, world.fixtures.buildOrder({ regionId }))).server.id;
 }
-const runDueWork = () => world.runner.runDue(Date.now() + 10_000);
+const runDueWork = () => world.runner.runDue(performance.now() + 10_000);
 const status = async (id: string) => (await findServer(world.db, id))?.status;
 
 function failing(verb: Verb, fault: ComputeFault, message: string): void {

@@ -62,13 +62,13 @@ async function waitForSsh(
   signal: AbortSignal,
 ): Promise<Pick<HostFinding, 'level' | 'message'>> {
   const waitMaxMs = WAIT_MAX_MS[scratch.options.accelerator];
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const spec = testMachineSpec(image);
   await ensureMachine(scratch, spec);
-  while (Date.now() - startedAt < waitMaxMs) {
+  while (performance.now() - startedAt < waitMaxMs) {
     const [observed] = await observeMachines(scratch, [spec.id]);
     if (observed?.state === 'running') {
-      const seconds = Math.round((Date.now() - startedAt) / 1000);
+      const seconds = Math.round((performance.now() - startedAt) / 1000);
       return { level: 'ok', message: `SSH answered after ${seconds} s` };
     }
     await pause(POLL_INTERVAL_MS, undefined, { signal });

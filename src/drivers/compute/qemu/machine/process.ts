@@ -56,9 +56,9 @@ export async function launch(
   });
   child.unref();
   await log.close();
-  const deadline = Date.now() + START_MAX_MS;
+  const deadline = performance.now() + START_MAX_MS;
   try {
-    while (!ended && Date.now() < deadline) {
+    while (!ended && performance.now() < deadline) {
       const qmp = await Qmp.tryConnect(host.layout.runtimeFile(id, 'qmp'));
       if (qmp) return await withClosedFolder(host, id, qmp);
       await sleep(POLL_INTERVAL_MS);
@@ -114,9 +114,9 @@ async function quit(socket: string): Promise<boolean> {
 }
 
 async function waitUntilGone(socket: string, timeoutMs: number): Promise<boolean> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   while ((await findProcesses(socket)).length > 0) {
-    if (Date.now() > deadline) return false;
+    if (performance.now() > deadline) return false;
     await sleep(POLL_INTERVAL_MS);
   }
   return true;

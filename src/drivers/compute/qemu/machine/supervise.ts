@@ -41,7 +41,7 @@ interface HostView {
 
 export class Supervisor {
   readonly #host: QemuHost;
-  #meteredAt = 0;
+  #meteredAt = Number.NEGATIVE_INFINITY;
   #round: Promise<SupervisionResult[]> | undefined;
   /** Work that was slower than its round. Each machine has at most one job in this process. */
   readonly #unfinished = new Map<string, Promise<Outcome>>();
@@ -62,19 +62,19 @@ export class Supervisor {
     const host = this.#host;
     await repairRules(host, blocks);
     await announceMachines(host);
-    const deadline = Date.now() + ROUND_TIMEOUT_MS;
+    const deadline = performance.now() + ROUND_TIMEOUT_MS;
     const view = { carriers: await readCarriers(host), hasProcess: await createSocketCheck() };
     const outcomes = await pMap(
       await listRecords(host.layout),
       async (id) => {
-        const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - Date.now());
+        const remainingMs = Math.min(MACHINE_TIMEOUT_MS, deadline - performance.now());
         // The next round handles this machine; the ones before it are then quick to check.
         return remainingMs > 0 ? await this.#superviseWithin(remainingMs, id, view) : undefined;
       },
       { concurrency: MACHINE_CONCURRENCY },
     );
-    if (Date.now() - this.#meteredAt >= METER_EVERY_MS) {
-      this.#meteredAt = Date.now();
+    if (performance.now() - this.#meteredAt >= METER_EVERY_MS) {
+      this.#meteredAt = performance.now();
       await meterMachines(host);
     }
     return outcomes.filter((outcome) => outcome !== undefined);

@@ -56,7 +56,7 @@ export async function copyInBackground(host: QemuHost, copy: Copy, waitMs: numbe
 
 /** Does the same for other work with the same life. */
 export async function workInBackground(host: QemuHost, work: LongWork, waitMs: number): Promise<CopyState> {
-  const deadline = Date.now() + waitMs;
+  const deadline = performance.now() + waitMs;
   const outcome = await readOutcome(work.to);
   if (outcome !== undefined) return outcome;
   if (!(await isRunning(work.to))) {
@@ -65,7 +65,7 @@ export async function workInBackground(host: QemuHost, work: LongWork, waitMs: n
     if (ended !== undefined) return ended;
     await startWork(host, work);
   }
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const state = await readOutcome(work.to);
     if (state !== undefined) return state;
     await pause(POLL_INTERVAL_MS);
@@ -114,9 +114,9 @@ async function startWork(host: QemuHost, { to, script }: LongWork): Promise<void
 
 /** Stops the copy if it runs and deletes its temporary files. A completed copy stays. */
 export async function stopCopy(to: string): Promise<void> {
-  const deadline = Date.now() + STOP_MAX_MS;
+  const deadline = performance.now() + STOP_MAX_MS;
   while (await isRunning(to)) {
-    if (Date.now() > deadline) throw new ComputeError('transient', 'a disk copy cannot be stopped');
+    if (performance.now() > deadline) throw new ComputeError('transient', 'a disk copy cannot be stopped');
     await killCopy(to);
     await pause(POLL_INTERVAL_MS);
   }
