@@ -27,21 +27,21 @@ const FILES_PER_PROCESS = 12;
  * `test:soak` takes all. A folder is in one row at most.
  */
 const TURNS: readonly { readonly files: RegExp; readonly oneIn: number }[] = [
-  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 8 },
-  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 6 },
-  { files: /^test\/process\//, oneIn: 8 },
-  { files: /^test\/real\//, oneIn: 8 },
-  { files: /^test\/integrations\//, oneIn: 6 },
-  { files: /^test\/(?:interleave|mutations|survive|release)\//, oneIn: 6 },
-  { files: /^test\/panel\//, oneIn: 6 },
+  { files: /^test\/drivers\/compute\/(?:qemu|composed)\/|^test\/drivers\/compute\/host\/real/, oneIn: 12 },
+  { files: /^test\/drivers\/chain\/(?:evm|monero|utxo)\//, oneIn: 9 },
+  { files: /^test\/process\//, oneIn: 12 },
+  { files: /^test\/real\//, oneIn: 12 },
+  { files: /^test\/integrations\//, oneIn: 9 },
+  { files: /^test\/(?:interleave|mutations|survive|release)\//, oneIn: 9 },
+  { files: /^test\/panel\//, oneIn: 9 },
   {
     files: /^test\/(?:cli\/|docs\/(?:cli|sdk|sweeping)|examples\/|sdk\/packed)/,
-    oneIn: 6,
+    oneIn: 9,
   },
-  { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 4 },
+  { files: /^test\/(?:lifecycle|http\/admin|domain\/snapshots|operator|store\/embedded)\//, oneIn: 6 },
   {
     files: /^test\/(?:domain\/(?!snapshots)|http\/v1\/|sdk\/(?!packed)|store\/(?!embedded)|workers\/)/,
-    oneIn: 3,
+    oneIn: 5,
   },
 ];
 
