@@ -7,7 +7,7 @@ import { readClock } from '../store/service/service.ts';
 
 const COMPARE_EVERY_MS = 10 * SECOND_MS;
 
-/** The offset never goes back behind one that this process has seen. */
+/** Never moves the offset back: another process may have moved it meanwhile. */
 export async function syncClock({
   db,
   clock,

@@ -16,7 +16,7 @@ const ANSWER_MAX_MS = SECOND_MS;
  */
 export class OffsetClock implements Clock {
   offsetMs = 0;
-  /** What the database's clock showed at a moment of the timer that no one can set. */
+  /** The database's time at a moment of the timer that no one can set. */
   #reference: { readonly timeMs: number; readonly timerMs: number } | null = null;
 
   now(): Date {

@@ -31,7 +31,7 @@ for (const [name, byMs] of [
   });
 }
 
-test('a clock that is set while the service runs counts for no longer, until the database has it too', (t) => {
+test('a clock that is set while the service runs does not count, unless the database has it too', (t) => {
   const clock = new OffsetClock();
   const answer = (time: Date) =>
     clock.compare(time, { sentMs: performance.now(), receivedMs: performance.now() });

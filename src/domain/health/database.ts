@@ -1,7 +1,11 @@
 /** Findings about the settings of the database, for `doctor`. */
+
+import type { Sql } from '../../kernel/sql.ts';
 import type { HostFinding } from '../../ports/compute.ts';
+import { readClock } from '../../store/service/service.ts';
 import { readDatabaseSettings } from '../../store/service/statements.ts';
 import type { Service } from '../context.ts';
+import { describeSkew, SKEW_MAX_MS } from './hosts.ts';
 import { partitionFindings } from './partitions.ts';
 import { replicaFindings } from './replica.ts';
 
@@ -9,10 +13,12 @@ import { replicaFindings } from './replica.ts';
 export async function databaseFindings(
   service: Pick<Service, 'db' | 'clock' | 'replica'>,
 ): Promise<HostFinding[]> {
+  const clock = await clockFinding(service.db);
   const found = await readDatabaseSettings(service.db);
   const finding = (level: HostFinding['level'], message: string) => ({ level, subject: 'database', message });
   const findings = [
     finding('ok', 'connected'),
+    finding(clock.level, clock.message),
     found.has_statistics
       ? finding('ok', 'pg_stat_statements is there; see skerryd database statements')
       : finding('note', 'no extension pg_stat_statements, so slow statements cannot be found by their total'),
@@ -35,4 +41,15 @@ export async function databaseFindings(
   for (const [name, ms] of Object.entries(timeouts))
     if (ms === 0) findings.push(finding('warn', `no ${name}; behind a pooler, set it for the role`));
   return [...findings, ...(await partitionFindings(service)), ...replicaFindings(service)];
+}
+
+/** The service uses the time of the database while this machine's is wrong (`kernel/clock.ts`). */
+async function clockFinding(db: Sql): Promise<Pick<HostFinding, 'level' | 'message'>> {
+  const sentMs = Date.now();
+  const { time } = await readClock(db);
+  const receivedMs = Date.now();
+  const aheadMs = (sentMs + receivedMs) / 2 - time.getTime();
+  const message = `${describeSkew(aheadMs)} on this machine, compared with the database`;
+  if (Math.abs(aheadMs) - (receivedMs - sentMs) / 2 <= SKEW_MAX_MS) return { level: 'ok', message };
+  return { level: 'warn', message: `${message}: synchronize both clocks, for example with chrony` };
 }

@@ -9,7 +9,7 @@ import { certificateProblem } from './host-certificates.ts';
 
 /** A restart of a host takes less. */
 const AWAY_ALARM_S = 60;
-const SKEW_MAX_MS = 2 * SECOND_MS;
+export const SKEW_MAX_MS = 2 * SECOND_MS;
 /** Calls wait 1.2 seconds for the slowest host. */
 const LATENCY_MAX_MS = 500;
 const LOW_DISK_SHARE = 0.1;

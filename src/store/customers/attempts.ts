@@ -14,7 +14,8 @@ export interface AttemptBucketRow {
 const COST = `(excluded.full_at - $now::timestamptz)`;
 /** A later time than an empty bucket has is from a process with a wrong clock, and does not count. */
 const POSSIBLE = `b.full_at <= $now::timestamptz + interval '61 minutes' + ${COST}`;
-const FULL_AT = `case when ${POSSIBLE} then greatest(b.full_at, $now::timestamptz) else $now::timestamptz end`;
+const FULL_AT = `case when ${POSSIBLE} then greatest(b.full_at, $now::timestamptz)
+                      else $now::timestamptz end`;
 /** Adds one refill. Half of one is tolerated: rounding may push the last attempt over the hour. */
 const NEXT = `${FULL_AT} + ${COST}`;
 const LATEST = `$now::timestamptz + interval '1 hour' + ${COST} / 2`;
