@@ -3,13 +3,15 @@
  * continue. The thread starts on first use, is replaced if it dies, and never keeps the process alive.
  */
 import type { Piscina } from 'piscina';
+import { loadOnce } from './faults/load-once.ts';
+import { lacksResources } from './faults/resources.ts';
 
 /** The task took longer than it may. */
 export class WorkerTimeout extends Error {}
 
 export class WorkerThread<Task, Result> {
   readonly #script: string;
-  #pool: Promise<Piscina<Task, Result>> | undefined;
+  readonly #pool = loadOnce(startPool<Task, Result>);
 
   /** The script's default export does the work. */
   constructor(script: URL) {
@@ -21,13 +23,14 @@ export class WorkerThread<Task, Result> {
    * than `timeoutMs`, with its wait for earlier ones, ends with its thread: `WorkerTimeout`.
    */
   async run(task: Task, { timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<Result> {
-    this.#pool ??= startPool();
-    const pool = await this.#pool;
+    const pool = await this.#pool();
     const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     try {
       return await pool.run(task, { filename: this.#script, ...(signal && { signal }) });
-    } catch {
+    } catch (error) {
       if (signal?.aborted) throw new WorkerTimeout('the worker thread took too long');
+      // The thread could not start, so it never had the task.
+      if (lacksResources(error)) throw error;
       throw new Error('the worker thread failed');
     }
   }

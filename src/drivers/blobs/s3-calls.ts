@@ -5,6 +5,7 @@
  */
 import type * as S3 from '@aws-sdk/client-s3';
 import type * as Presigner from '@aws-sdk/s3-request-presigner';
+import { loadOnce } from '../../kernel/faults/load-once.ts';
 import { SECOND_MS } from '../../kernel/time.ts';
 import { BlobMissingError, BlobStoreError, BlobStoreFullError } from '../../ports/blobs.ts';
 
@@ -46,7 +47,7 @@ interface ListedObject {
 
 export class S3Calls {
   readonly options: S3Options;
-  #opened: Promise<{ readonly s3: S3Module; readonly client: S3.S3Client }> | undefined;
+  readonly #open = loadOnce(() => this.#load());
 
   constructor(options: S3Options) {
     this.options = options;
@@ -101,27 +102,25 @@ export class S3Calls {
     return this.options.bucket;
   }
 
-  #open(): Promise<{ readonly s3: S3Module; readonly client: S3.S3Client }> {
-    this.#opened ??= import('@aws-sdk/client-s3').then((s3) => {
-      const { url, region, accessKey, secretKey, hostStyle } = this.options;
-      const client = new s3.S3Client({
-        endpoint: url,
-        region,
-        credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
-        forcePathStyle: !hostStyle,
-        maxAttempts: ATTEMPTS,
-        // Newer kinds of checksums, which many stores do not know. We send and compare our own.
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-        requestHandler: {
-          connectionTimeout: CONNECT_MS,
-          httpAgent: { maxSockets: SOCKETS, keepAlive: true },
-          httpsAgent: { maxSockets: SOCKETS, keepAlive: true },
-        },
-      });
-      return { s3, client };
+  async #load(): Promise<{ readonly s3: S3Module; readonly client: S3.S3Client }> {
+    const s3 = await import('@aws-sdk/client-s3');
+    const { url, region, accessKey, secretKey, hostStyle } = this.options;
+    const client = new s3.S3Client({
+      endpoint: url,
+      region,
+      credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
+      forcePathStyle: !hostStyle,
+      maxAttempts: ATTEMPTS,
+      // Newer kinds of checksums, which many stores do not know. We send and compare our own.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: CONNECT_MS,
+        httpAgent: { maxSockets: SOCKETS, keepAlive: true },
+        httpsAgent: { maxSockets: SOCKETS, keepAlive: true },
+      },
     });
-    return this.#opened;
+    return { s3, client };
   }
 }
 

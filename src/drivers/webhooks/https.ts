@@ -9,6 +9,7 @@ import { isIP } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Agent, buildConnector, Dispatcher, Pool } from 'undici';
 import { isForbiddenAddress } from '../../kernel/address-safety.ts';
+import { loadOnce } from '../../kernel/faults/load-once.ts';
 import type { WebhookRequest, WebhookResponse, WebhookSender } from '../../ports/webhooks.ts';
 import { LIMITS } from '../../spec/limits.ts';
 import { type Resolve, resolveLocal, resolvePublic } from './resolve.ts';
@@ -34,15 +35,17 @@ export interface HttpsSenderOptions {
 export class HttpsSender implements WebhookSender {
   readonly #options: HttpsSenderOptions;
   readonly #inFlight = new Set<Exchange>();
-  #agentsPromise: Promise<Agents> | undefined;
-  #agents: Agents | undefined;
+  /** Loads the library with the first use: loading it takes longer than a CLI command may. */
+  readonly #agents = loadOnce(async () => openAgents(await import('undici'), this.#options));
+  #isUsed = false;
 
   constructor(options: HttpsSenderOptions) {
     this.#options = options;
   }
 
   async send({ url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
-    const { pooled, fresh } = this.#agents ?? (await this.#loadAgents());
+    this.#isUsed = true;
+    const { pooled, fresh } = await this.#agents();
     const { origin, pathname, search } = new URL(url);
     const request = { origin, path: pathname + search, method: 'POST', headers, body } as const;
     const retry = () => void fresh.dispatch({ ...request, reset: true }, exchange);
@@ -58,17 +61,8 @@ export class HttpsSender implements WebhookSender {
 
   async close(): Promise<void> {
     for (const exchange of this.#inFlight) exchange.abort();
-    const agents = await this.#agentsPromise;
+    const agents = this.#isUsed ? await this.#agents().catch(() => null) : null;
     await Promise.all([agents?.pooled.destroy(), agents?.fresh.destroy()]);
-  }
-
-  /** Loads the library on first use: loading it takes longer than a CLI command may. */
-  #loadAgents(): Promise<Agents> {
-    this.#agentsPromise ??= import('undici').then((undici) => {
-      this.#agents = openAgents(undici, this.#options);
-      return this.#agents;
-    });
-    return this.#agentsPromise;
   }
 }
 

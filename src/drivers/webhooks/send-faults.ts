@@ -1,6 +1,7 @@
 /**
  * Maps an error to one of a few fixed words: network errors contain addresses and repeat what others sent.
  */
+import { lacksResources } from '../../kernel/faults/resources.ts';
 import type { SendFault } from '../../ports/webhooks.ts';
 
 export class ForbiddenAddress extends Error {
@@ -41,11 +42,12 @@ const TLS_CODE = new RegExp(
     '^INVALID_CA|^INVALID_PURPOSE|^PATH_LENGTH',
 );
 
-/** This machine is out of sockets or memory, or we are closing: it says nothing about the receiver. */
-const LOCAL_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+const CLOSING_CODES = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
+/** This machine is out of sockets or memory, or we are closing: it says nothing about the receiver. */
 export function isLocalFault(error: Error): boolean {
-  return error instanceof SenderClosed || LOCAL_CODES.has(errorCode(error));
+  const code = errorCode(error);
+  return error instanceof SenderClosed || CLOSING_CODES.has(code) || lacksResources(error);
 }
 
 export function toSendFault(error: Error): SendFault {

@@ -1,5 +1,6 @@
 /** Errors of the database: what they say, and whether the request may be repeated. */
 import { DeadlineExceeded, OutcomeUnknown } from '../../kernel/faults/deadline.ts';
+import { lacksResources } from '../../kernel/faults/resources.ts';
 
 /** SQLSTATE of a lock timeout. */
 export const LOCK_NOT_AVAILABLE = '55P03';
@@ -33,11 +34,13 @@ export function violatedConstraint(error: unknown): string {
 }
 
 /**
- * Whether the database is down, full, read-only, or overloaded, so that the request may be retried later. A
- * missing or forbidden file counts only when connecting to a socket: anywhere else it is our own error.
+ * Whether the database is down, full, read-only, or overloaded, or this machine lacks resources, so that the
+ * request may be retried later. A missing or forbidden file counts only when connecting to a socket: anywhere
+ * else it is our own error.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DeadlineExceeded || error instanceof OutcomeUnknown) return true;
+  if (lacksResources(error)) return true;
   const state = sqlState(error);
   if (/^(08|53|57P|58)/.test(state) || UNAVAILABLE_STATES.has(state)) return true;
   if (/^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH)/.test(state)) return true;
