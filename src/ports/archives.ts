@@ -33,6 +33,8 @@ export interface StoredArchive {
 
 /** The archives of one cluster of PostgreSQL for point-in-time recovery. */
 export interface WalArchive {
+  /** Where it is, and of which cluster of which database. */
+  readonly name: string;
   /** The system identifier of the cluster. */
   readonly cluster: string;
   readonly bases: ArchiveStore;

@@ -12,7 +12,7 @@ import { BASE_RETRY_MS, SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
 import { listWalArchives, openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
-import type { WalSpool } from '../../src/store/embedded/archiving.ts';
+import type { StoredBase, WalSpool } from '../../src/store/embedded/archiving.ts';
 import { createBackupFolder } from '../support/backups.ts';
 import { openScratchDatabase } from '../support/database.ts';
 
@@ -107,7 +107,7 @@ describe('the spool', () => {
     const { folder, plan } = await openArchives(t);
     const archive = openWalArchive(folder, { database: randomUUID(), cluster: '1' });
     const spool = new MemorySpool(Array.from({ length: SPOOL_MAX + 1 }, (_, number) => segment(1, number)));
-    await spool.begin();
+    await spool.begin({ startedAt: new Date(), archive: archive.name });
     assert.equal(await storeSegments(plan, { ...plan, archive, spool }), false);
     assert.deepEqual([await spool.list(), await spool.isWhole()], [[], false]);
     assert.deepEqual(await archive.segments.list(), []);
@@ -131,6 +131,27 @@ describe('a round of the archive', () => {
     t.mock.method(performance, 'now', () => startedMs + BASE_RETRY_MS);
     await assert.rejects(round(signal), /no connection/);
     assert.equal(attempts, 2);
+  });
+
+  it('stores nothing in a folder that has lost its bases, and begins again if that is right', async (t) => {
+    const { folder, plan } = await openArchives(t);
+    const archive = openWalArchive(folder, { database: randomUUID(), cluster: '1' });
+    const spool = new MemorySpool([segment(1, 1)]);
+    const startedAt = new Date();
+    const base = baseId({ segment: segment(1, 1), startedAt });
+    await archive.bases.write(base, content(), 1);
+    await spool.begin({ startedAt, archive: archive.name });
+    const store = async () => await storeSegments(plan, { ...plan, archive, spool });
+    assert.equal(await store(), true);
+    await archive.bases.remove(base);
+    for (const name of [segment(1, 2), segment(1, 3)]) spool.add(name);
+    await assert.rejects(store(), /has none of the bases .* delete \/srv\/skerry\/wal-base$/);
+    assert.equal((await spool.list()).length, 2);
+    assert.deepEqual(await archive.segments.list(), [segmentId(segment(1, 1))]);
+    // Staff deleted the file, or the archive of another cluster begins there.
+    await spool.begin({ startedAt, archive: openWalArchive(folder, { database: 'x', cluster: '2' }).name });
+    assert.equal(await store(), true);
+    assert.equal((await archive.segments.list()).length, 3);
   });
 
   it('is left out while another process does one', async (t) => {
@@ -194,9 +215,14 @@ async function* content(): AsyncGenerator<Uint8Array> {
 class MemorySpool implements WalSpool {
   #segments: readonly string[];
   #whole = false;
+  #base: StoredBase | null = null;
 
   constructor(segments: readonly string[]) {
     this.#segments = segments;
+  }
+
+  add(name: string): void {
+    this.#segments = [...this.#segments, name];
   }
 
   list = async () => [...this.#segments];
@@ -211,7 +237,10 @@ class MemorySpool implements WalSpool {
   ageMs = async () => null;
   brokenMs = async () => (this.#whole ? null : 0);
   isWhole = async () => this.#whole;
-  begin = async () => {
+  begin = async (base: StoredBase) => {
+    this.#base = base;
     this.#whole = true;
   };
+  newestBase = async () => this.#base;
+  baseFile = '/srv/skerry/wal-base';
 }

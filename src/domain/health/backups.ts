@@ -2,12 +2,10 @@
 import { formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
 import { findRestoration } from '../../store/service/restoration.ts';
-import { readClusterId } from '../../store/service/service.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
 import type { Service } from '../context.ts';
 import { listRecovering } from '../topups/recovery.ts';
 import { latestTime, PROVED_WITHIN_MS } from '../upkeep/backups/plan.ts';
-import { findNewestBase } from '../upkeep/wal/expire.ts';
 import { BASE_MAX_MS, BROKEN_MAX_MS, WAITS_MAX_MS } from '../upkeep/wal/plan.ts';
 
 interface Finding {
@@ -72,16 +70,14 @@ export interface WalState {
   readonly brokenMs: number | null;
 }
 
-/** Returns null if the write-ahead log is not archived. */
-export async function readWalState({
-  db,
-  backups,
-}: Pick<Service, 'db' | 'backups'>): Promise<WalState | null> {
+/** Returns null if the write-ahead log is not archived. Never looks at the archive, which may hang. */
+export async function readWalState({ backups }: Pick<Service, 'backups'>): Promise<WalState | null> {
   const plan = backups?.wal;
   if (plan === undefined) return null;
   const spool = await plan.openSpool();
-  const bases = await plan.open(await readClusterId(db)).bases.list();
-  const newest = findNewestBase(bases);
+  const startedAt = (await spool?.newestBase())?.startedAt;
+  // A later time is of a clock that was ahead.
+  const newest = startedAt !== undefined && startedAt <= latestTime(new Date()) ? startedAt : null;
   const brokenMs = spool === null ? 0 : await spool.brokenMs();
   return {
     waitingMs: spool === null ? null : ((await spool.ageMs()) ?? 0),
@@ -90,7 +86,7 @@ export async function readWalState({
   };
 }
 
-export async function walFindings(service: Pick<Service, 'db' | 'backups'>): Promise<Finding[]> {
+export async function walFindings(service: Pick<Service, 'backups'>): Promise<Finding[]> {
   const state = await readWalState(service);
   return state === null ? [] : [{ subject: 'point-in-time', ...describeWal(state) }];
 }

@@ -1,5 +1,6 @@
 /** Bases and segments in a folder: `skerry-<database>-base-<cluster>-…` and `…-wal-<cluster>-…`. */
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { undefinedIfMissing } from '../../kernel/files.ts';
 import type { WalArchive } from '../../ports/archives.ts';
 import { DiskArchives } from './archives-on-disk.ts';
@@ -15,6 +16,7 @@ export interface WalArchiveName {
 
 export function openWalArchive(folder: string, { database, cluster }: WalArchiveName): WalArchive {
   return {
+    name: join(folder, `skerry-${database}-base-${cluster}`),
     cluster,
     bases: new DiskArchives({ folder, database: `${database}-base-${cluster}` }),
     segments: new DiskArchives({ folder, database: `${database}-wal-${cluster}` }),

@@ -4,10 +4,10 @@
  *
  * The file `wal-chain` exists while every segment since the newest base backup was copied. A start without
  * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base, and the
- * time of the file `wal-broken` says since when.
+ * time of the file `wal-broken` says since when. The file `wal-base` names the newest base and its archive.
  */
 import { constants } from 'node:fs';
-import { lstat, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -21,6 +21,12 @@ const LEFT_MS = DAY_MS;
 const SEGMENT = /^[0-9A-F]{24}$/;
 /** Other files that PostgreSQL archives. A restore stays on the timeline of its base, so none is needed. */
 const OTHER = /^[0-9A-F]{8}(?:\.history|[0-9A-F]{16}\.[0-9A-F]{8}\.backup|[0-9A-F]{16}\.partial)$/;
+
+export interface StoredBase {
+  readonly startedAt: Date;
+  /** The name of its archive (`WalArchive`). */
+  readonly archive: string;
+}
 
 export interface WalSpool {
   /** Lists the finished segments, oldest first. */
@@ -36,7 +42,11 @@ export interface WalSpool {
   /** For how long a base has been needed, at most since the start of the database; null while it is whole. */
   brokenMs(): Promise<number | null>;
   /** Notes that a base was stored: the chain begins with it. */
-  begin(): Promise<void>;
+  begin(base: StoredBase): Promise<void>;
+  /** Returns the newest base without a look at its archive, which may hang; null if none was stored. */
+  newestBase(): Promise<StoredBase | null>;
+  /** The file that says so. Without it, an archive may begin in an empty folder. */
+  readonly baseFile: string;
 }
 
 /** Returns the spool of a data folder whose database archives; null if it has none. */
@@ -92,12 +102,14 @@ function brokenFile(home: Home): string {
 }
 
 class FolderSpool implements WalSpool {
+  readonly baseFile: string;
   readonly #home: Home;
   readonly #folder: string;
 
   constructor(home: Home) {
     this.#home = home;
     this.#folder = spoolFolder(home);
+    this.baseFile = join(home.folder, 'wal-base');
   }
 
   async list(): Promise<string[]> {
@@ -154,9 +166,18 @@ class FolderSpool implements WalSpool {
     return found === undefined ? 0 : Math.max(0, Date.now() - found.mtimeMs);
   }
 
-  async begin(): Promise<void> {
+  async begin({ startedAt, archive }: StoredBase): Promise<void> {
+    await writeFile(this.baseFile, `${startedAt.toISOString()} ${archive}`);
     await writeFile(chainFile(this.#home), '');
     await rm(brokenFile(this.#home), { force: true });
     await syncPath(this.#home.folder);
+  }
+
+  async newestBase(): Promise<StoredBase | null> {
+    const text = (await readFile(this.baseFile, 'utf8').catch(undefinedIfMissing)) ?? '';
+    const space = text.indexOf(' ');
+    const startedAt = new Date(text.slice(0, space));
+    // A process that was killed may have written a part of it.
+    return Number.isNaN(startedAt.getTime()) ? null : { startedAt, archive: text.slice(space + 1) };
   }
 }

@@ -46,8 +46,11 @@ it('counts a segment that PostgreSQL cannot copy as waiting, and has it once it 
   assert.equal((await spool.read(failed)).length, 16 * 1024 ** 2);
 
   assert.ok(((await spool.brokenMs()) ?? -1) >= 0);
-  await spool.begin();
+  assert.equal(await spool.newestBase(), null);
+  const base = { startedAt: new Date(), archive: '/srv/a folder/skerry-1-base-2' };
+  await spool.begin(base);
   assert.equal(await spool.brokenMs(), null);
   await spool.drop();
+  assert.deepEqual(await spool.newestBase(), base);
   assert.ok(((await spool.brokenMs()) ?? -1) >= 0);
 });

@@ -4,6 +4,7 @@
  * stored is stored again under the same name.
  */
 import { encryptArchive } from '../../../kernel/crypt/age.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
 import { readVersion } from '../../../kernel/settings/version.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import type { WalSpool } from '../../../store/embedded/archiving.ts';
@@ -78,6 +79,7 @@ export async function storeSegments(
     );
     return false;
   }
+  if (segments.length > 0) await requireBases(spool, archive);
   for (const segment of segments) {
     signal.throwIfAborted();
     const content = encryptArchive(oneChunk(await spool.read(segment)), plan.recipients);
@@ -87,9 +89,20 @@ export async function storeSegments(
   return true;
 }
 
-async function isBaseDue({ spool, archive: { bases } }: Run): Promise<boolean> {
+/** The folder of a disk that is not mounted is empty, and on the disk of the database. */
+async function requireBases(spool: WalSpool, { name, bases }: WalArchive): Promise<void> {
+  const newest = await spool.newestBase();
+  if (newest?.archive !== name || (await bases.list()).length > 0) return;
+  throw new OperatorError(
+    `${bases.label} has none of the bases of this database: mount its disk, or, if they are lost, ` +
+      `delete ${spool.baseFile}`,
+  );
+}
+
+async function isBaseDue({ spool, archive }: Run): Promise<boolean> {
+  await requireBases(spool, archive);
   if (!(await spool.isWhole())) return true;
-  const newest = findNewestBase(await bases.list());
+  const newest = findNewestBase(await archive.bases.list());
   return newest === null || Date.now() - newest.getTime() >= BASE_EVERY_MS;
 }
 
@@ -109,7 +122,7 @@ async function storeBase({ db, log }: Deps, run: Run): Promise<void> {
   const info = await archive.bases.write(baseId(base), content, databaseBytes).finally(base.close);
   // Without its own segments a base is worth nothing.
   await store();
-  await spool.begin();
+  await spool.begin({ startedAt: base.startedAt, archive: archive.name });
   log.info({ name: info.name, bytes: info.sizeBytes }, 'a base for point-in-time recovery was stored');
 }
 
