@@ -5,6 +5,7 @@
  * starts once a second at most.
  */
 import { trimAuditChain } from '../domain/audit/chain.ts';
+import { isTimeInDoubt } from '../domain/billing/leap.ts';
 import type { Service } from '../domain/context.ts';
 import { closeIdleTickets } from '../domain/customers/tickets/idle.ts';
 import { tendPartitions } from '../domain/upkeep/partitions.ts';
@@ -27,6 +28,7 @@ export function retainJob(service: Service): Job {
 
 async function* purgeRounds(service: Service): Rounds {
   for (;;) {
+    while (await isTimeInDoubt(service).catch(() => true)) yield null;
     const startedAtMs = performance.now();
     yield* untilFailure(closeIdleTickets(service));
     yield* untilFailure(tendPartitions(service));

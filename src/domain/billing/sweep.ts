@@ -16,6 +16,7 @@ import type { Service } from '../context.ts';
 import { isSwitchOn } from '../rules/switches.ts';
 import { processBalanceChanges } from './balance-changes.ts';
 import { billDueServers } from './bill-due.ts';
+import { advanceCalendar } from './leap.ts';
 import { processNegativeBalances } from './negative-balance.ts';
 import { notifyPriceChanges } from './notify-prices.ts';
 import { sumConcurrent } from './sum-concurrent.ts';
@@ -26,7 +27,8 @@ import { sumConcurrent } from './sum-concurrent.ts';
  */
 export async function sweepCalendar(service: Service): Promise<number> {
   const work = await findCalendarWork(service.db, service.clock.now());
-  if (!work || !(work.on ?? SWITCHES.renewals.default)) return 0;
+  if (!work || !(await advanceCalendar(service, work.ranUntil))) return 0;
+  if (!(work.on ?? SWITCHES.renewals.default)) return 0;
   let did = 0;
   if (work.due) did += await billDue(service);
   if (work.negative) did += await processNegativeBalances(service);

@@ -10,6 +10,7 @@ import {
   type SwitchRow,
   saveSwitch,
 } from '../../store/service/rules.ts';
+import { saveCalendarTime } from '../../store/service/service.ts';
 import type { Service } from '../context.ts';
 import { recordAudit, systemActor } from '../record.ts';
 
@@ -54,10 +55,20 @@ export async function setSwitch(
     await saveSwitch(tx, { name, on_: on, reason: line, changed_at });
     const resource = `${name} ${on ? 'on' : 'off'}`;
     await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
+    // Staff have seen that the time leapt (billing/leap.ts).
+    if (name === 'renewals' && on) await saveCalendarTime(tx, now);
     return true;
   });
   if (changed && on) service.wake();
   return changed;
+}
+
+/** Turns a switch off in a transaction of the service's own. Returns false if it was off. */
+export async function switchOff(tx: Sql, name: SwitchName, reason: string, now: Date): Promise<boolean> {
+  if ((await findSwitch(tx, name))?.on_ === false) return false;
+  await saveSwitch(tx, { name, on_: false, reason, changed_at: now });
+  await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource: `${name} off` }, now);
+  return true;
 }
 
 function toSwitchState(name: SwitchName, row: SwitchRow | undefined): SwitchState {

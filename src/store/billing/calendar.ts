@@ -36,6 +36,8 @@ const RENEWING_SQL = `s.auto_renew and s.first_run_at is not null
   and s.status in ('running', 'stopped', 'installing')`;
 
 export interface CalendarWork {
+  /** Up to which time the calendar has run; null: it has not. */
+  readonly ranUntil: Date | null;
   /** The operator's `renewals` switch; null: its default. */
   readonly on: boolean | null;
   readonly due: boolean;
@@ -52,7 +54,8 @@ export interface CalendarWork {
  */
 export async function findCalendarWork(sql: Sql, now: Date): Promise<CalendarWork | undefined> {
   return await sql.row<CalendarWork>(
-    `select (select on_ from switches where name = 'renewals') as on,
+    `select (select calendar_at from service) as "ranUntil",
+            (select on_ from switches where name = 'renewals') as on,
             coalesce((select bill_at from servers where bill_at is not null order by bill_at limit 1) <= $1,
                      false) as due,
             (select customer_id from balances where moved order by customer_id limit 1) is not null as moved,

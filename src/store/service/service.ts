@@ -82,6 +82,15 @@ export async function readClock(tx: Sql): Promise<{ readonly time: Date; readonl
   return { time: row.time, offsetMs: Number(row.clock_offset_ms) };
 }
 
+/** Returns the time up to which billing by date has run; null: it has not, or there is no service. */
+export async function readCalendarTime(tx: Sql): Promise<Date | null> {
+  return (await tx.row<{ at: Date | null }>('select calendar_at as at from service'))?.at ?? null;
+}
+
+export async function saveCalendarTime(tx: Sql, at: Date): Promise<void> {
+  await tx.run('update service set calendar_at = $1', [at]);
+}
+
 /** Moves the clock forward, in a sandbox only. Returns the new offset in milliseconds. */
 export async function moveClock(tx: Sql, byMs: number): Promise<number> {
   const row = await tx.row<{ clock_offset_ms: bigint }>(

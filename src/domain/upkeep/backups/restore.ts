@@ -16,11 +16,11 @@ import { loadDatabase } from '../../../store/dump/load.ts';
 import { skipBackendCalls } from '../../../store/inventory/backends.ts';
 import { isCovered, MarkFile } from '../../../store/service/mark-file.ts';
 import { saveRestoration } from '../../../store/service/restoration.ts';
-import { findSwitch, saveSwitch } from '../../../store/service/rules.ts';
 import { deferSuspensions } from '../../../store/staff/abuse.ts';
 import { type AddressNumbers, saveMark } from '../../../store/topups/marks.ts';
 import { type IdentityOptions, openStoredIdentity, requireKeys } from '../../database-identity.ts';
 import { recordAudit, systemActor } from '../../record.ts';
+import { switchOff } from '../../rules/switches.ts';
 
 const REASON = 'The database was restored.';
 /** Customers may have answered reports of abuse after the backup. */
@@ -90,7 +90,7 @@ export async function markRestored(
   });
   await skipBackendCalls(tx);
   await deferSuspensions(tx, new Date(now.getTime() + SUSPENSION_DAYS * DAY_MS));
-  for (const name of SWITCHED_OFF) await switchOff(tx, name, now);
+  for (const name of SWITCHED_OFF) await switchOff(tx, name, REASON, now);
   const resource = formatRfc3339(takenAt);
   await recordAudit(tx, { actor: systemActor(now), action: 'database.restore', resource }, now);
   return withMarks;
@@ -99,13 +99,6 @@ export async function markRestored(
 function requireMode(mode: BackupHeader['mode'], wanted: BackupHeader['mode']): void {
   if (mode === wanted) return;
   throw new OperatorError(`this is a backup of a ${mode} service: set SKERRY_MODE=${mode} to restore it`);
-}
-
-async function switchOff(tx: Sql, name: SwitchName, now: Date): Promise<void> {
-  if ((await findSwitch(tx, name))?.on_ === false) return;
-  await saveSwitch(tx, { name, on_: false, reason: REASON, changed_at: now });
-  const resource = `${name} off`;
-  await recordAudit(tx, { actor: systemActor(now), action: 'switch.set', resource }, now);
 }
 
 /**
