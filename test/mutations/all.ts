@@ -8,6 +8,7 @@ import { ISOLATION } from './isolation.ts';
 import { LEASES } from './leases.ts';
 import { MONEY } from './money.ts';
 import type { Mutation } from './mutation.ts';
+import { RECOVERY } from './recovery.ts';
 import { SETTLEMENT } from './settlement.ts';
 import { WEBHOOKS } from './webhooks.ts';
 
@@ -22,4 +23,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ISOLATION,
   ...INPUT,
   ...HOSTS,
+  ...RECOVERY,
 ];

@@ -117,12 +117,16 @@ export const RELIABILITY = {
   },
   clock: {
     title: 'Jumps of the clock',
-    what: 'The clock jumps by an hour and by 31 days, back and forth, over month ends and a leap day.',
+    what:
+      'The clock jumps by an hour and by 31 days, back and forth, over month ends and a leap day. That of a ' +
+      'machine is wrong, and the time of a live service leaps.',
     holds: 'Each cycle that ended is charged once, and none early.',
     tests: [
       { file: 'test/domain/billing/jumps.test.ts', name: 'every ended cycle is charged exactly once' },
       { file: 'test/domain/billing/renewals.test.ts', name: 'renewals missed during downtime happen cycle' },
       { file: 'test/kernel/time.test.ts', name: 'a cycle ends on February 29 only in leap years' },
+      { file: 'test/compose/clock.test.ts', name: ' uses the time of the database' },
+      { file: 'test/domain/billing/leap.test.ts', name: 'charges nothing and deletes nothing until staff' },
     ],
     whole: 'full',
     below: '`npm test` has one random list of jumps, full runs 60.',
