@@ -160,7 +160,7 @@ it('an event that arrives again under another delivery id is found', () => {
 const AT = new Date('2026-01-01T00:00:00Z');
 const EVENT = {
   ...{ id: '0190b5c0-0000-7000-8000-000000000001', customer_id: 'one', created_at: AT, seq: 1n },
-  ...{ deliveries: 0n, delivered: 0n, pending: 0n, failed: 0n },
+  ...{ deliveries: 0n, delivered: 0n, pending: 0n, failed: 0n, expired: false },
 };
 const HOOK = { id: '0190b5c0-0000-7000-8000-000000000002', customer_id: 'one', active_since: AT };
 const HOOK_ID = formatId('webhook', HOOK.id);
@@ -168,9 +168,10 @@ const HOOK_ID = formatId('webhook', HOOK.id);
 async function findDeliveries(
   events: readonly object[],
   hooks: readonly object[] = [HOOK],
+  deliveries = new Deliveries(),
 ): Promise<string[]> {
   const rows = async (sql: string) => (sql.includes('from webhooks') ? hooks : events);
-  const found = await new Deliveries().compare({ rows } as unknown as OpenDatabase, [HOOK_ID], true);
+  const found = await deliveries.compare({ rows } as unknown as OpenDatabase, [HOOK_ID], true);
   return found.map(({ kind, text }) => `${kind}: ${text}`);
 }
 
@@ -178,6 +179,18 @@ it('the loss of every delivery of a customer is found', async () => {
   assert.match((await findDeliveries([EVENT])).join(), /^lost: event evt_\w+ has no delivery$/);
   const before = { ...EVENT, created_at: new Date(AT.getTime() - 1) };
   assert.deepEqual(await findDeliveries([before]), []);
+});
+
+it('a delivery that had ended may be deleted after its retention', async () => {
+  const deliveries = new Deliveries();
+  const compare = async (changes: object) => {
+    const lost = await findDeliveries([{ ...EVENT, ...changes }], [HOOK], deliveries);
+    return [lost.length, deliveries.figures.published];
+  };
+  assert.deepEqual(await compare({ expired: true }), [1, 0]);
+  assert.deepEqual(await compare({ deliveries: 1n, failed: 1n }), [0, 1]);
+  assert.deepEqual(await compare({ expired: false }), [1, 1]);
+  assert.deepEqual(await compare({ expired: true }), [0, 0]);
 });
 
 it('an acknowledged webhook that is gone is found', async () => {

@@ -1,6 +1,7 @@
 /** Every published event has one delivery, under one id, and nothing else arrived. */
 
 import { formatId } from '../../../src/kernel/ids.ts';
+import { LIMITS } from '../../../src/spec/limits.ts';
 import type { OpenDatabase } from '../../../src/store/db.ts';
 import type { ReceivedRequest } from '../../support/webhook-receiver.ts';
 import type { Problem } from './problem.ts';
@@ -20,6 +21,8 @@ interface EventRow {
   readonly delivered: bigint;
   readonly pending: bigint;
   readonly failed: bigint;
+  /** Deliveries of its time are deleted by now. */
+  readonly expired: boolean;
   /** It happened while a webhook of its customer was active. */
   readonly published: boolean;
 }
@@ -36,6 +39,8 @@ export class Deliveries {
   readonly figures: DeliveryFigures = { published: 0, delivered: 0, pending: 0, givenUp: 0, repeated: 0 };
   /** The delivery and the body of each event that arrived. */
   readonly #arrived = new Map<string, { readonly delivery: string; readonly body: string }>();
+  /** The events whose delivery had ended at an earlier comparison. */
+  readonly #ended = new Set<string>();
 
   /** Takes what the receiver got. */
   take(received: ReceivedRequest[]): Problem[] {
@@ -60,7 +65,9 @@ export class Deliveries {
          count(distinct d.delivery_id) as deliveries,
          count(distinct d.delivery_id) filter (where d.status = 'delivered') as delivered,
          count(distinct d.delivery_id) filter (where d.status = 'pending') as pending,
-         count(distinct d.delivery_id) filter (where d.status in ('failed', 'cancelled')) as failed
+         count(distinct d.delivery_id) filter (where d.status in ('failed', 'cancelled')) as failed,
+         e.created_at < clock_timestamp() + (select clock_offset_ms from service) * interval '1 ms'
+           - interval '${LIMITS.deliveryRetentionDays} days' as expired
        from events e left join deliveries d on d.event_id = e.id
        group by e.id, e.customer_id, e.created_at, e.seq`,
     );
@@ -69,7 +76,7 @@ export class Deliveries {
       return { ...row, published: own.some(({ active_since }) => active_since <= row.created_at) };
     });
     const count = (test: (row: EventRow) => boolean) => rows.filter(test).length;
-    this.figures.published = count(({ published }) => published);
+    this.figures.published = count((row) => row.published && !isDeleted(row));
     this.figures.delivered = count(({ delivered }) => delivered > 0n);
     this.figures.pending = count(({ pending }) => pending > 0n);
     this.figures.givenUp = count(
@@ -87,7 +94,10 @@ export class Deliveries {
   #compareEvent({ id, seq, published, ...row }: EventRow, isLast: boolean): Problem[] {
     const shown = formatId('event', id);
     if (seq === null) return [{ kind: 'stuck', text: `event ${shown} has no number` }];
-    if (published && row.deliveries === 0n) return [{ kind: 'lost', text: `event ${shown} has no delivery` }];
+    const mayBeDeleted = isDeleted(row) && (this.#ended.has(shown) || this.#arrived.has(shown));
+    if (published && row.deliveries === 0n && !mayBeDeleted)
+      return [{ kind: 'lost', text: `event ${shown} has no delivery` }];
+    if (row.deliveries > 0n && row.pending === 0n) this.#ended.add(shown);
     if (row.deliveries > 1n)
       return [{ kind: 'doubled', text: `event ${shown} has ${row.deliveries} deliveries` }];
     if (row.delivered > 0n && !this.#arrived.has(shown))
@@ -95,4 +105,8 @@ export class Deliveries {
     if (isLast && row.pending > 0n) return [{ kind: 'stuck', text: `event ${shown} is still pending` }];
     return [];
   }
+}
+
+function isDeleted({ deliveries, expired }: Pick<EventRow, 'deliveries' | 'expired'>): boolean {
+  return deliveries === 0n && expired;
 }
