@@ -41,6 +41,7 @@ export interface PidFile {
   readonly socketFolder: string;
   /** Whether it accepts connections. */
   readonly ready: boolean;
+  readonly stopping: boolean;
 }
 
 export function pidFilePath(cluster: string): string {
@@ -53,6 +54,6 @@ export async function readPidFile(cluster: string): Promise<PidFile | null> {
   if (text === undefined) return null;
   const [pid, , , port, socketFolder, , , status] = text.split('\n').map((line) => line.trim());
   if (!Number(pid)) return null;
-  const ready = status === 'ready';
-  return { pid: Number(pid), port: Number(port), socketFolder: socketFolder ?? '', ready };
+  const state = { ready: status === 'ready', stopping: status === 'stopping' };
+  return { pid: Number(pid), port: Number(port), socketFolder: socketFolder ?? '', ...state };
 }

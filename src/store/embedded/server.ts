@@ -28,6 +28,7 @@ const READY_POLL_MS = 4;
 export const READY_TIMEOUT_MS = 300_000;
 const FAST_STOP_MS = 8_000;
 const IMMEDIATE_STOP_MS = 1_000;
+const STUCK_POLL_MS = 1_000;
 /** Sessions exit when the postmaster is killed, but one in a long computation notices late. */
 const LEFTOVER_KILL_INTERVAL_MS = 2_000;
 
@@ -59,7 +60,9 @@ export async function launch(
   );
   child.stdout?.resume();
   let errorLine = '';
+  const watch = endStuckStop(child, home);
   const exited = waitUntilExited(child, home).finally(async () => {
+    clearInterval(watch);
     errorLine = findErrorLine(await log.read());
     await log.close();
   });
@@ -110,6 +113,27 @@ async function stop(child: ChildProcess, exited: Promise<string>, home: Home): P
   child.kill('SIGKILL');
   await killLeftovers(home);
   await exited;
+}
+
+/**
+ * Anyone may send a signal that stops PostgreSQL, and one of its processes that hangs would then keep it from
+ * both ending and answering. After the time of our own fast stop, the stop becomes an immediate one, and then
+ * a kill.
+ */
+function endStuckStop(child: ChildProcess, home: Home): NodeJS.Timeout {
+  let sinceMs: number | null = null;
+  const check = async () => {
+    const file = await readPidFile(home.cluster).catch(() => null);
+    if (file?.pid !== child.pid || !file?.stopping) {
+      sinceMs = null;
+      return;
+    }
+    sinceMs ??= performance.now();
+    const forMs = performance.now() - sinceMs;
+    if (forMs > 2 * FAST_STOP_MS) child.kill('SIGKILL');
+    else if (forMs > FAST_STOP_MS) child.kill('SIGQUIT');
+  };
+  return setInterval(check, STUCK_POLL_MS).unref();
 }
 
 async function killLeftovers(home: Home): Promise<void> {

@@ -223,3 +223,19 @@ test('a stop right after a crash leaves no process behind', FULL_ONLY, async (t)
   const next = await start(t, dataDir);
   await query(next.connection, 'select from kept');
 });
+
+test('a stop from outside that a hanging session blocks ends, and the database starts again', async (t) => {
+  const dataDir = await preparedDataFolder();
+  const restarted = Promise.withResolvers<void>();
+  const database = await start(t, dataDir, { onRestart: restarted.resolve });
+  const session = new pg.Client(database.connection);
+  session.on('error', () => undefined);
+  await session.connect();
+  const [row] = (await session.query('select pg_backend_pid() as pid')).rows;
+  process.kill(row.pid, 'SIGSTOP');
+  const postmaster = await readPostmasterPid(dataDir);
+  process.kill(postmaster, 'SIGINT');
+  await restarted.promise;
+  assert.deepEqual(await query(database.connection, 'select 1 as one'), [{ one: 1 }]);
+  assert.equal(await isAlive(row.pid), false);
+});
