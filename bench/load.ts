@@ -69,6 +69,16 @@ export async function cpuPerRequest(
   }
 }
 
+/** Sends `count` requests from `callers` parallel callers, each with a connection of its own. */
+export async function sendMany(peer: Peer, spec: RequestSpec, count: number, callers: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: callers });
+  try {
+    await sendRequests(peer, spec, count, callers, agent);
+  } finally {
+    agent.destroy();
+  }
+}
+
 async function sendRequests(
   peer: Peer,
   spec: RequestSpec,

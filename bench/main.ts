@@ -33,6 +33,7 @@ import { benchPaint } from './paint.ts';
 import { benchPanel } from './panel.ts';
 import { benchPanelPictures } from './panel-pictures.ts';
 import { plotReport } from './plot.ts';
+import { benchProcesses } from './processes.ts';
 import { benchReal } from './real.ts';
 import { benchRenew } from './renew.ts';
 import { compareReports, type Report } from './report.ts';
@@ -71,6 +72,7 @@ try {
     benchServe,
     benchDeploy,
     benchRest,
+    benchProcesses,
     benchOverload,
     benchSteady,
     benchUpload,
