@@ -7,7 +7,7 @@ export interface Clock {
 
 /** The clock of this machine counts while it differs by no more from the database's. */
 const TOLERANCE_MS = 2 * SECOND_MS;
-/** A slower answer does not say precisely enough which time it is. */
+/** A slower answer does not say precisely enough which time it is. The first one counts in any case. */
 const ANSWER_MAX_MS = SECOND_MS;
 
 /**
@@ -28,7 +28,7 @@ export class OffsetClock implements Clock {
     time: Date,
     { sentMs, receivedMs }: { readonly sentMs: number; readonly receivedMs: number },
   ): void {
-    if (receivedMs - sentMs > ANSWER_MAX_MS) return;
+    if (this.#reference !== null && receivedMs - sentMs > ANSWER_MAX_MS) return;
     this.#reference = { timeMs: time.getTime(), timerMs: (sentMs + receivedMs) / 2 };
   }
 

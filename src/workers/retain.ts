@@ -28,17 +28,24 @@ export function retainJob(service: Service): Job {
 
 async function* purgeRounds(service: Service): Rounds {
   for (;;) {
-    while (await isTimeInDoubt(service).catch(() => true)) yield null;
     const startedAtMs = performance.now();
-    yield* untilFailure(closeIdleTickets(service));
-    yield* untilFailure(tendPartitions(service));
     // A rule that fails does not block the others.
-    for (const rule of RETENTION_NAMES) yield* untilFailure(purgeExpired(service, rule));
-    // A link goes after its row.
-    yield* untilFailure(trimAuditChain(service));
+    for (const batches of purgesOf(service)) yield* untilFailure(batches);
     const nextAt = service.clock.now().getTime() + ROUND_INTERVAL_MS;
     const isResting = () =>
       service.clock.now().getTime() < nextAt || performance.now() - startedAtMs < ROUND_START_SPACING_MS;
     while (isResting()) yield null;
   }
+}
+
+function* purgesOf(service: Service): Generator<AsyncGenerator<number>> {
+  yield closeIdleTickets(service);
+  yield tendPartitions(service);
+  for (const rule of RETENTION_NAMES) yield unlessInDoubt(service, purgeExpired(service, rule));
+  // A link goes after its row.
+  yield unlessInDoubt(service, trimAuditChain(service));
+}
+
+async function* unlessInDoubt(service: Service, batches: AsyncGenerator<number>): AsyncGenerator<number> {
+  if (!(await isTimeInDoubt(service))) yield* batches;
 }

@@ -1,3 +1,4 @@
+import { isTimeInDoubt } from '../domain/billing/leap.ts';
 import type { Service } from '../domain/context.ts';
 import { suspendLateReports } from '../domain/staff/abuse/acts.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
@@ -19,6 +20,7 @@ export function suspendLateJob(service: Service): Job {
   return {
     name: 'suspend-late',
     run: async () => {
+      if (await isTimeInDoubt(service)) return 0;
       const { done, failed } = await suspendLateReports(service, {
         limit: BATCH_SIZE,
         except: coolingDownIds(),
@@ -26,7 +28,8 @@ export function suspendLateJob(service: Service): Job {
       for (const id of failed) retryAtById.set(id, performance.now() + RETRY_AFTER_MS);
       return done + failed.length;
     },
-    nextDue: () => nextReportToSuspend(service.db, coolingDownIds()),
+    nextDue: async () =>
+      (await isTimeInDoubt(service)) ? null : await nextReportToSuspend(service.db, coolingDownIds()),
     busy: async () => false,
   };
 }

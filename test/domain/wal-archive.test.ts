@@ -68,6 +68,18 @@ describe('retention of the log', () => {
     assert.deepEqual(expired.segments, ids(segment(1, 99), segment(2, 49), segment(3, 60)));
   });
 
+  it('deletes nothing at once after a leap of the clock', async (t) => {
+    const { folder } = await openArchives(t);
+    const current = openWalArchive(folder, { database: randomUUID(), cluster: '1' });
+    for (const one of [base(1, 1, 40), base(1, 5, 39), base(1, 9, 0)])
+      await current.bases.write(one.id, content(), 1);
+    await deleteOld([current], { current, days: 7 });
+    assert.equal((await current.bases.list()).length, 3);
+    await current.bases.write(base(1, 10, 0.1).id, content(), 1);
+    await deleteOld([current], { current, days: 7 });
+    assert.equal((await current.bases.list()).length, 3);
+  });
+
   it('counts no base of a clock that was ahead', () => {
     const [older, newer, ahead] = [base(1, 1, 2), base(1, 5, 1), base(1, 9, -30)];
     assert.deepEqual(findNewestBase([older, newer, ahead].map(({ id }) => id)), newer.startedAt);

@@ -118,8 +118,8 @@ export const RELIABILITY = {
   clock: {
     title: 'Jumps of the clock',
     what:
-      'The clock jumps by an hour and by 31 days, back and forth, over month ends and a leap day. That of a ' +
-      'machine is wrong, and the time of a live service leaps.',
+      'The clock jumps by an hour and by 31 days, back and forth, over month ends and a leap day. The ' +
+      'clock of a machine is wrong, and the time of a live service leaps.',
     holds: 'Each cycle that ended is charged once, and none early.',
     tests: [
       { file: 'test/domain/billing/jumps.test.ts', name: 'every ended cycle is charged exactly once' },

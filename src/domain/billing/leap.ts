@@ -4,14 +4,14 @@
  * switch `renewals` on.
  */
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
-import { readCalendarTime, saveCalendarTime } from '../../store/service/service.ts';
+import { lockCalendarTime, readCalendarTime, saveCalendarTime } from '../../store/service/service.ts';
 import type { Service } from '../context.ts';
 import { switchOff } from '../rules/switches.ts';
 
 const LEAP_MS = 7 * DAY_MS;
 const SAVE_EVERY_MS = 10 * MINUTE_MS;
 
-type Deps = Pick<Service, 'db' | 'clock' | 'settings'>;
+type Deps = Pick<Service, 'db' | 'clock'> & { readonly settings: Pick<Service['settings'], 'mode'> };
 
 /** Notes that the calendar has run until now. Returns false if the time has leapt since `ranUntil`. */
 export async function advanceCalendar(
@@ -25,7 +25,11 @@ export async function advanceCalendar(
   if (hasLeapt(ranUntil, now)) {
     const days = Math.floor((now.getTime() - (ranUntil?.getTime() ?? 0)) / DAY_MS);
     const reason = `The time leapt by ${days} days: check the clock of the database, then turn this on.`;
-    const changed = await db.transaction((tx) => switchOff(tx, 'renewals', reason, now));
+    const changed = await db.transaction(async (tx) => {
+      // Staff may have turned renewals on meanwhile.
+      if (!hasLeapt(await lockCalendarTime(tx), now)) return false;
+      return await switchOff(tx, 'renewals', reason, now);
+    });
     if (changed) log.error({ days }, 'the time leapt, so billing by date was turned off');
     return false;
   }
@@ -42,4 +46,13 @@ export async function isTimeInDoubt(service: Deps): Promise<boolean> {
 
 function hasLeapt(ranUntil: Date | null, now: Date): boolean {
   return ranUntil !== null && now.getTime() - ranUntil.getTime() > LEAP_MS;
+}
+
+/** A finding of `status`, also if staff had turned renewals off before. */
+export async function leapFindings(service: Deps) {
+  if (!(await isTimeInDoubt(service))) return [];
+  const message =
+    'the time leapt, so nothing is charged or deleted by date: check the clock of the database, then run ' +
+    '`skerryd switch renewals on`';
+  return [{ level: 'fail' as const, subject: 'clock', message }];
 }

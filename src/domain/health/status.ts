@@ -21,6 +21,7 @@ import {
   sumReversedTopups,
   type WorkCounts,
 } from '../../store/service/status.ts';
+import { leapFindings } from '../billing/leap.ts';
 import type { Service } from '../context.ts';
 import { nameFindings } from '../dns/ensure.ts';
 import { distributionFindings } from '../images/distribute.ts';
@@ -77,6 +78,7 @@ export async function readStatus(service: Deps): Promise<Finding[]> {
   return [
     ...replicaFindings(service),
     ...(await recoveryFindings(service)),
+    ...(await leapFindings(service)),
     ...(await backupFindings(service)),
     ...(await walFindings(service)),
     await serverFinding(service),

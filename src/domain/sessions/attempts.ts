@@ -14,6 +14,7 @@ import {
   latestFullAt,
   refundAttempts,
 } from '../../store/customers/attempts.ts';
+import { readDatabaseTime } from '../../store/service/service.ts';
 import type { Service } from '../context.ts';
 
 export interface AttemptBucket {
@@ -89,9 +90,10 @@ export class MemoryAttempts implements AttemptCounter {
 /** In the database, for all processes. */
 export class SharedAttempts implements AttemptCounter {
   readonly #service: Pick<Service, 'db' | 'keys'>;
-  readonly #now: () => number;
+  readonly #now: () => Promise<Date>;
 
-  constructor(service: Pick<Service, 'db' | 'keys'>, now: () => number = Date.now) {
+  /** `now` is real time: by default that of the database, because machines may differ. */
+  constructor(service: Pick<Service, 'db' | 'keys'>, now = async () => await readDatabaseTime(service.db)) {
     this.#service = service;
     this.#now = now;
   }
@@ -99,8 +101,8 @@ export class SharedAttempts implements AttemptCounter {
   async consume(buckets: readonly AttemptBucket[]): Promise<number> {
     if (buckets.length === 0) return 0;
     const { db } = this.#service;
-    const now = new Date(this.#now());
-    const rows = await this.#rows(buckets);
+    const now = await this.#now();
+    const rows = await this.#rows(buckets, now);
     const drawn = new Set((await drawAttempts(db, rows, now)).map((name) => name.toString('hex')));
     if (drawn.size === rows.length) return 0;
     const granted = rows.filter(({ name }) => drawn.has(name.toString('hex')));
@@ -116,11 +118,12 @@ export class SharedAttempts implements AttemptCounter {
   }
 
   async refund(buckets: readonly AttemptBucket[]): Promise<void> {
-    if (buckets.length > 0) await refundAttempts(this.#service.db, await this.#rows(buckets));
+    if (buckets.length > 0)
+      await refundAttempts(this.#service.db, await this.#rows(buckets, await this.#now()));
   }
 
-  async #rows(buckets: readonly AttemptBucket[]) {
-    const key = await this.#readKey();
+  async #rows(buckets: readonly AttemptBucket[], now: Date) {
+    const key = await this.#readKey(now);
     return buckets.map((bucket) => ({
       name: createHmac('sha256', key).update(bucket.name).digest(),
       cost_ms: costMs(bucket),
@@ -128,9 +131,9 @@ export class SharedAttempts implements AttemptCounter {
   }
 
   /** Reads it every time: a database that has crashed has a new one. */
-  async #readKey(): Promise<Buffer> {
+  async #readKey(now: Date): Promise<Buffer> {
     const { db, keys } = this.#service;
-    const endsAt = new Date((Math.floor(this.#now() / DAY_MS) + 1) * DAY_MS);
+    const endsAt = new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
     return keys.hmac('attempt buckets', await findOrInsertAttemptKey(db, endsAt, randomBytes(32)));
   }
 }

@@ -22,6 +22,7 @@ import {
   proveLimit,
   readPartitions,
 } from '../../store/service/partitions.ts';
+import { isTimeInDoubt } from '../billing/leap.ts';
 import type { Service } from '../context.ts';
 import { purgeExpired, RETENTION } from './retention.ts';
 
@@ -64,6 +65,7 @@ async function* removeExpired(
   name: PartitionedName,
   partition: Partition,
 ): AsyncGenerator<number> {
+  if (await isTimeInDoubt(service)) return;
   const now = service.clock.now();
   const { keepMs } = RETENTION[name];
   const isPast = partition.untilMs <= now.getTime() - keepMs;

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../kernel/fail.ts';
+import { SECOND_MS } from '../../kernel/time.ts';
 import { WorkerThread } from '../../kernel/worker-thread.ts';
 import { lineChartSvg } from '../../panel/charts/chart.ts';
 import type { LineChart } from '../../panel/charts/plot.ts';
@@ -14,6 +15,9 @@ import { qrCode } from '../../panel/money/qr.ts';
 
 const WORKER_SCRIPT = new URL('./png-worker.ts', import.meta.url);
 const DEFAULT_LIMITS = { pictures: 200, bytes: 16 * 1024 ** 2, waiting: 64, waitingOfOne: 16 } as const;
+
+/** A thread that cannot start leaves its task waiting. */
+const RENDER_MAX_MS = 10 * SECOND_MS;
 
 /** Pixels per SVG unit: 2 for high-density screens. */
 export type PngScale = 1 | 2;
@@ -94,7 +98,7 @@ export class PngRenderer {
     for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) {
       const { key, svg, scale, done } = job;
       try {
-        const png = await this.#thread.run({ svg, scale });
+        const png = await this.#thread.run({ svg, scale }, { timeoutMs: RENDER_MAX_MS });
         done.resolve(this.#store(key, Buffer.from(png.buffer, png.byteOffset, png.byteLength)));
       } catch {
         done.reject(new Error('a picture could not be drawn'));

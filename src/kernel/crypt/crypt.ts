@@ -6,15 +6,23 @@
 import { randomBytes } from 'node:crypto';
 import { fail } from '../fail.ts';
 import { base32 } from '../ids.ts';
-import { WorkerThread } from '../worker-thread.ts';
+import { WorkerThread, WorkerTimeout } from '../worker-thread.ts';
 
 const SCRIPT = new URL('./crypt-worker.ts', import.meta.url);
 /** About four seconds of hashing. */
 const QUEUE_MAX = 256;
 
+/** With the whole queue before it. Two of them end before a request does. */
+const RUN_MAX_MS = 6_000;
+
+interface Task {
+  readonly password: string;
+  readonly salt: string;
+}
+
 export class CryptHasher {
   readonly #queueMax: number;
-  readonly #thread: WorkerThread<{ readonly password: string; readonly salt: string }, string>;
+  readonly #thread: WorkerThread<Task, string>;
   #pendingCount = 0;
 
   constructor(options: { queueMax: number; script?: URL }) {
@@ -29,10 +37,18 @@ export class CryptHasher {
     this.#pendingCount += 1;
     try {
       // The second attempt is for a thread that died.
-      return await this.#thread.run({ password, salt }).catch(() => this.#thread.run({ password, salt }));
+      return await this.#run({ password, salt }).catch(() => this.#run({ password, salt }));
+    } catch (error) {
+      if (error instanceof WorkerTimeout) fail('maintenance', { retry_after_s: 5 });
+      throw error;
     } finally {
       this.#pendingCount -= 1;
     }
+  }
+
+  /** A thread that cannot start leaves its task in the queue. */
+  async #run(task: Task): Promise<string> {
+    return await this.#thread.run(task, { timeoutMs: RUN_MAX_MS });
   }
 }
 

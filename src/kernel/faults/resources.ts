@@ -2,7 +2,7 @@
 
 const CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ERR_WORKER_INIT_FAILED']);
 
-/** A part of the service could not be read. Without file descriptors, Node names many causes. */
+/** A part of the service could not be read. Without file descriptors, Node reports many error codes. */
 export class NotLoaded extends Error {}
 
 /** Whether the machine refused a resource, so that the same may succeed later. */

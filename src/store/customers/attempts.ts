@@ -12,7 +12,7 @@ export interface AttemptBucketRow {
 }
 
 const COST = `(excluded.full_at - $now::timestamptz)`;
-/** A later time than an empty bucket has is from a process with a wrong clock, and does not count. */
+/** A later time than an empty bucket has is from before the database's clock was set back. */
 const POSSIBLE = `b.full_at <= $now::timestamptz + interval '61 minutes' + ${COST}`;
 const FULL_AT = `case when ${POSSIBLE} then greatest(b.full_at, $now::timestamptz)
                       else $now::timestamptz end`;

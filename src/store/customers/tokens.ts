@@ -205,6 +205,8 @@ const epochMsSql = (time: string) => `(extract(epoch from ${time}) * 1000)::floa
 
 /** The time that one request costs. */
 const COST_SQL = 'make_interval(secs => $4 / 1000.0)';
+/** Far later than an empty bucket is full again: the clock of the database was set back. */
+const IMPOSSIBLE_SQL = 'b.tat > excluded.tat + make_interval(secs => $4 * 2 * $5 / 1000.0)';
 
 /** Does the same, and consumes from the token's bucket in the database in the same statement. */
 export async function findBearerAndConsume(
@@ -225,8 +227,10 @@ export async function findBearerAndConsume(
        select id, $3, clock.now + ${COST_SQL} from bearer, clock
         where id is not null and (expires_at is null or expires_at > $2)
        on conflict (token_id, bucket) do update
-         set tat = greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL}
+         set tat = case when ${IMPOSSIBLE_SQL} then excluded.tat
+                        else greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL} end
          where b.tat <= excluded.tat - ${COST_SQL} + make_interval(secs => $4 * ($5 - 1) / 1000.0)
+            or ${IMPOSSIBLE_SQL}
        returning tat)
      select bearer.*, ${epochMsSql('clock.now')} as now_ms,
             (select ${epochMsSql('tat')} from drawn) as drawn_ms,

@@ -7,7 +7,7 @@
  * time of the file `wal-broken` says since when. The file `wal-base` names the newest base and its archive.
  */
 import { constants } from 'node:fs';
-import { lstat, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath, undefinedIfMissing } from '../../kernel/files.ts';
 import { DAY_MS } from '../../kernel/time.ts';
@@ -24,8 +24,8 @@ const OTHER = /^[0-9A-F]{8}(?:\.history|[0-9A-F]{16}\.[0-9A-F]{8}\.backup|[0-9A-
 
 export interface StoredBase {
   readonly startedAt: Date;
-  /** The name of its archive (`WalArchive`). */
-  readonly archive: string;
+  /** The name of its archive (`WalArchive`); null: not known. */
+  readonly archive: string | null;
 }
 
 export interface WalSpool {
@@ -42,7 +42,7 @@ export interface WalSpool {
   /** For how long a base has been needed, at most since the start of the database; null while it is whole. */
   brokenMs(): Promise<number | null>;
   /** Notes that a base was stored: the chain begins with it. */
-  begin(base: StoredBase): Promise<void>;
+  begin(base: StoredBase & { readonly archive: string }): Promise<void>;
   /** Returns the newest base without a look at its archive, which may hang; null if none was stored. */
   newestBase(): Promise<StoredBase | null>;
   /** The file that says so. Without it, an archive may begin in an empty folder. */
@@ -167,17 +167,22 @@ class FolderSpool implements WalSpool {
   }
 
   async begin({ startedAt, archive }: StoredBase): Promise<void> {
-    await writeFile(this.baseFile, `${startedAt.toISOString()} ${archive}`);
+    const part = `${this.baseFile}.part`;
+    await writeFile(part, `${startedAt.toISOString()} ${archive}`, { flush: true });
+    await rename(part, this.baseFile);
     await writeFile(chainFile(this.#home), '');
     await rm(brokenFile(this.#home), { force: true });
     await syncPath(this.#home.folder);
   }
 
   async newestBase(): Promise<StoredBase | null> {
-    const text = (await readFile(this.baseFile, 'utf8').catch(undefinedIfMissing)) ?? '';
+    const text = await readFile(this.baseFile, 'utf8').catch(undefinedIfMissing);
+    if (text === undefined) {
+      // A previous version stored it, or staff deleted the file.
+      const chain = await lstat(chainFile(this.#home)).catch(undefinedIfMissing);
+      return chain === undefined ? null : { startedAt: chain.mtime, archive: null };
+    }
     const space = text.indexOf(' ');
-    const startedAt = new Date(text.slice(0, space));
-    // A process that was killed may have written a part of it.
-    return Number.isNaN(startedAt.getTime()) ? null : { startedAt, archive: text.slice(space + 1) };
+    return { startedAt: new Date(text.slice(0, space)), archive: text.slice(space + 1) };
   }
 }

@@ -82,9 +82,20 @@ export async function readClock(tx: Sql): Promise<{ readonly time: Date; readonl
   return { time: row.time, offsetMs: Number(row.clock_offset_ms) };
 }
 
+export async function readDatabaseTime(tx: Sql): Promise<Date> {
+  const row = await tx.row<{ time: Date }>('select clock_timestamp() as time');
+  if (!row) throw new Error('the database has no time');
+  return row.time;
+}
+
 /** Returns the time up to which billing by date has run; null: it has not, or there is no service. */
 export async function readCalendarTime(tx: Sql): Promise<Date | null> {
   return (await tx.row<{ at: Date | null }>('select calendar_at as at from service'))?.at ?? null;
+}
+
+/** The same, and no other transaction changes it until this one ends. */
+export async function lockCalendarTime(tx: Sql): Promise<Date | null> {
+  return (await tx.row<{ at: Date | null }>('select calendar_at as at from service for update'))?.at ?? null;
 }
 
 export async function saveCalendarTime(tx: Sql, at: Date): Promise<void> {

@@ -4,6 +4,7 @@ import { sweepFiles } from '../../domain/images/store.ts';
 import { runExclusively } from '../../domain/upkeep/exclusive.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import { BlobStoreError } from '../../ports/blobs.ts';
+import { readDatabaseTime } from '../../store/service/service.ts';
 import { atMostEvery, housekeepingJob, type Job } from '../job.ts';
 
 const SWEEP = { name: 'sweep files', everyS: (12 * HOUR_MS) / SECOND_MS } as const;
@@ -14,7 +15,7 @@ export function sweepFilesJob(service: Service): Job {
   const sweep = async () => {
     try {
       // Objects have the time of the store, which no sandbox moves.
-      await sweepFiles(service, new Date(), abort.signal);
+      await sweepFiles(service, await readDatabaseTime(service.db), abort.signal);
     } catch (error) {
       if (!(error instanceof BlobStoreError)) throw error;
       service.log.warn({ err: error }, 'the store of files could not be swept');

@@ -106,6 +106,14 @@ describe('a token bucket in the database', () => {
     };
   }
 
+  it('a bucket in the database is full again after its clock was set back', async () => {
+    const drawOne = await bucket({ capacity: 3, refillPerS: 0.05 });
+    const draws = async () => [(await drawOne()).allowed, (await drawOne()).allowed];
+    assert.deepEqual([...(await draws()), ...(await draws())], [true, true, true, false]);
+    await world.db.run(`update rate_buckets set tat = tat + interval '1 hour'`);
+    assert.deepEqual([...(await draws()), ...(await draws())], [true, true, true, false]);
+  });
+
   it('a bucket in the database behaves like one in memory at the same times', async () => {
     await fc.assert(
       fc.asyncProperty(RULE, fc.integer({ min: 1, max: 40 }), async (rule, times) => {

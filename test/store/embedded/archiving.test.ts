@@ -1,6 +1,6 @@
 /** The spool of the write-ahead log, on a real database whose `archive_command` fails for a while. */
 import assert from 'node:assert/strict';
-import { chmod } from 'node:fs/promises';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { openWalSpool } from '../../../src/store/embedded/archiving.ts';
@@ -53,4 +53,7 @@ it('counts a segment that PostgreSQL cannot copy as waiting, and has it once it 
   await spool.drop();
   assert.deepEqual(await spool.newestBase(), base);
   assert.ok(((await spool.brokenMs()) ?? -1) >= 0);
+  await spool.begin(base);
+  await rm(spool.baseFile);
+  assert.equal((await spool.newestBase())?.archive, null);
 });

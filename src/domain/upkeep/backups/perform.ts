@@ -20,6 +20,7 @@ import {
   insertBackup,
   saveScheduleTime,
 } from '../../../store/service/backups.ts';
+import { isTimeInDoubt } from '../../billing/leap.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { runExclusively } from '../exclusive.ts';
@@ -157,7 +158,9 @@ export async function auditBackup(
 }
 
 /** Goes by what is there, not by the records: a restored database has no record of the backups after it. */
-async function deleteOld({ db, clock }: Deps, plan: BackupPlan, target: ArchiveStore): Promise<void> {
+async function deleteOld(service: Deps, plan: BackupPlan, target: ArchiveStore): Promise<void> {
+  if (await isTimeInDoubt(service)) return;
+  const { db, clock } = service;
   const now = clock.now();
   const before = new Date(now.getTime() - plan.keepDays * DAY_MS);
   const proved = (await findVerifiedBackup(db, latestTime(now)))?.id ?? null;

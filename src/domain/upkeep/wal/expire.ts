@@ -3,6 +3,7 @@ import { DAY_MS } from '../../../kernel/time.ts';
 import type { WalArchive } from '../../../ports/archives.ts';
 import { latestTime } from '../backups/plan.ts';
 import { type BaseName, parseBaseId, parseSegmentId, timelineOf } from './names.ts';
+import { BASE_MAX_MS } from './plan.ts';
 
 interface Base extends BaseName {
   readonly id: string;
@@ -13,7 +14,8 @@ export async function deleteOld(
   archives: readonly WalArchive[],
   { current, days }: { readonly current: WalArchive; readonly days: number },
 ): Promise<void> {
-  const before = Date.now() - days * DAY_MS;
+  const now = await latestPlausible(current);
+  const before = now - days * DAY_MS;
   for (const archive of archives) {
     const keepsNewest = archive.cluster === current.cluster;
     const bases = (await archive.bases.list()).map((id) => ({ id, ...parseBaseId(id) }));
@@ -23,6 +25,12 @@ export async function deleteOld(
     for (const id of expired.segments) await archive.segments.remove(id);
     for (const id of expired.bases) await archive.bases.remove(id);
   }
+}
+
+/** After a leap of the clock, the base before the newest one says which time it may be. */
+async function latestPlausible({ bases }: WalArchive): Promise<number> {
+  const times = (await bases.list()).map((id) => parseBaseId(id).startedAt.getTime()).sort((a, b) => a - b);
+  return Math.min(Date.now(), (times.at(-2) ?? Number.POSITIVE_INFINITY) + BASE_MAX_MS);
 }
 
 /** When the newest base began that counts; null if there is none. */

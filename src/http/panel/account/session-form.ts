@@ -80,7 +80,7 @@ const recentResults = new Map<string, RecentResult>();
  */
 export const deduplicateForAMinute: NonNullable<CustomForm['around']> = async (call, next) => {
   if (field(call.form, PANEL_FIELDS.idempotencyKey) === '') return await next();
-  const now = Date.now();
+  const now = performance.now();
   for (const [place, { atMs }] of recentResults) {
     if (now - atMs <= DEDUPLICATION_MS && recentResults.size < RESULTS_MAX) break;
     recentResults.delete(place);
