@@ -19,6 +19,7 @@ import { benchConsole } from './console.ts';
 import { benchCustomerYear } from './customer-year.ts';
 import { benchDeliver } from './deliver.ts';
 import { benchClaim } from './deliver-claim.ts';
+import { benchDeadReceiver } from './deliver-dead.ts';
 import { benchFanOutLatency } from './deliver-latency.ts';
 import { benchDeploy } from './deploy.ts';
 import { benchFleetYear } from './fleet-year.ts';
@@ -89,6 +90,7 @@ try {
     benchFleetYear,
     benchDeliver,
     benchClaim,
+    benchDeadReceiver,
     benchFanOutLatency,
     benchPaint,
     benchPanel,
