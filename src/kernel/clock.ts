@@ -12,7 +12,8 @@ const ANSWER_MAX_MS = SECOND_MS;
 
 /**
  * Real time plus an offset. The offset is stored in the database, and only a sandbox can move it. A machine
- * whose clock is wrong follows the database's: it would charge too early, or leave work for an hour ahead.
+ * whose clock is wrong uses the time of the database: otherwise, it would charge customers too early, or
+ * schedule work too late.
  */
 export class OffsetClock implements Clock {
   offsetMs = 0;

@@ -12,7 +12,7 @@ const SCRIPT = new URL('./crypt-worker.ts', import.meta.url);
 /** About four seconds of hashing. */
 const QUEUE_MAX = 256;
 
-/** With the whole queue before it. Two of them end before a request does. */
+/** Includes the wait for the whole queue. Two attempts take less than a request may. */
 const RUN_MAX_MS = 6_000;
 
 interface Task {
