@@ -226,8 +226,8 @@ function validateWalArchive({ DATABASE_URL: url, SKERRY_BACKUP_TO: to }: Config)
       'SKERRY_BACKUP_WAL_DAYS: only for the embedded database; archive your own with pgBackRest or Barman',
     );
   }
-  if (to === null || to === BACKUP_TO_STORE)
-    throw new ConfigError('SKERRY_BACKUP_TO: must be a folder with SKERRY_BACKUP_WAL_DAYS');
+  if (to === null)
+    throw new ConfigError('SKERRY_BACKUP_TO: required with SKERRY_BACKUP_WAL_DAYS; set a folder, or store');
 }
 
 const CUSTOMERS_PORTS = ['SKERRY_PORT', 'SKERRY_ONION_PORT'] as const;

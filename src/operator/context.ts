@@ -25,13 +25,13 @@ export interface OperatorResources {
   identity?(): IdentityOptions;
   /** The backups in the store of files; null if none is set. */
   archives?(): ArchiveSource | null;
-  /** The archives in a folder for point-in-time recovery. Absent where none is restored. */
-  walArchives?(folder: string): Promise<readonly StoredWal[]>;
+  /** The archives for point-in-time recovery in a folder, or in the store if it is null. */
+  walArchives?(folder: string | null): Promise<readonly StoredWal[]>;
   /** The service, on a database with the current schema. */
   service(): Promise<OpenService>;
 }
 
-/** One cluster of PostgreSQL in a folder. */
+/** The archive of one cluster of PostgreSQL. */
 export interface StoredWal {
   /** The incarnation of its database. */
   readonly database: string;

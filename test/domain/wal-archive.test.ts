@@ -5,10 +5,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openArchiving, storeSegments } from '../../src/domain/upkeep/wal/archive.ts';
+import { openArchiving } from '../../src/domain/upkeep/wal/archive.ts';
 import { deleteOld, findExpired, findNewestBase } from '../../src/domain/upkeep/wal/expire.ts';
 import { baseId, followSegments, parseSegmentId, segmentId } from '../../src/domain/upkeep/wal/names.ts';
 import { BASE_RETRY_MS, SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
+import { storeSegments } from '../../src/domain/upkeep/wal/segments.ts';
 import { listWalArchives, openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
 import { createLogger } from '../../src/kernel/logger.ts';
 import { DAY_MS } from '../../src/kernel/time.ts';
@@ -201,6 +202,7 @@ async function openRounds(t: TestContext) {
       source: db,
       dataDir: folder,
       days: 7,
+      scratchFolder: null,
       openSpool: async () => spool,
       open: (cluster: string) => openWalArchive(folder, { database, cluster }),
       listArchives: async () => [],
@@ -254,5 +256,7 @@ class MemorySpool implements WalSpool {
     this.#whole = true;
   };
   newestBase = async () => this.#base;
+  saveProof = async () => undefined;
+  readProof = async () => null;
   baseFile = '/srv/skerry/wal-base';
 }

@@ -74,7 +74,7 @@ export const RECOVERY: readonly Mutation[] = [
   },
   {
     name: 'the log goes to a folder that has lost its bases',
-    file: 'src/domain/upkeep/wal/archive.ts',
+    file: 'src/domain/upkeep/wal/segments.ts',
     find: 'if (newest?.archive !== name || (await bases.list()).length > 0) return;',
     replace: 'if (newest?.archive !== name || (await bases.list()).length >= 0) return;',
     caughtBy: {
@@ -95,5 +95,19 @@ export const RECOVERY: readonly Mutation[] = [
     },
     budgetS: 90,
     figure: 'steps',
+  },
+  {
+    name: 'a base that could not be restored counts as verified',
+    file: 'src/domain/upkeep/wal/base.ts',
+    find: 'await spool.saveProof({ startedAt, failure });',
+    replace: 'await spool.saveProof({ startedAt, failure: null });',
+    caughtBy: {
+      file: 'test/domain/wal-proof.test.ts',
+      name: 'that is damaged or lacks its log fails, and the status says so',
+    },
+    level: 'full',
+    runsWholeFile: true,
+    budgetS: 90,
+    figure: 'restarts',
   },
 ];

@@ -1,5 +1,6 @@
 /** Findings and figures about backups of the database, and about the recovery after a restore. */
 import { formatSessionTime, HOUR_MS, MINUTE_MS } from '../../kernel/time.ts';
+import type { ProofState } from '../../store/embedded/archiving.ts';
 import { findNewestBackup, findScheduleTime, findVerifiedBackup } from '../../store/service/backups.ts';
 import { findRestoration } from '../../store/service/restoration.ts';
 import type { BehindRow } from '../../store/topups/marks.ts';
@@ -68,6 +69,8 @@ export interface WalState {
   readonly baseMs: number;
   /** For how long no base has followed a gap; null: there is none. */
   readonly brokenMs: number | null;
+  /** Whether the newest base could be restored to verify it; null: none was, or none is. */
+  readonly proof: ProofState | null;
 }
 
 /** Returns null if the write-ahead log is not archived. Never looks at the archive, which may hang. */
@@ -83,6 +86,7 @@ export async function readWalState({ backups }: Pick<Service, 'backups'>): Promi
     waitingMs: spool === null ? null : ((await spool.ageMs()) ?? 0),
     baseMs: newest === null ? (brokenMs ?? 0) : Math.max(0, Date.now() - newest.getTime()),
     brokenMs,
+    proof: plan.scratchFolder === null ? null : ((await spool?.readProof()) ?? null),
   };
 }
 
@@ -91,7 +95,7 @@ export async function walFindings(service: Pick<Service, 'backups'>): Promise<Fi
   return state === null ? [] : [{ subject: 'point-in-time', ...describeWal(state) }];
 }
 
-function describeWal({ waitingMs, baseMs, brokenMs }: WalState): Omit<Finding, 'subject'> {
+function describeWal({ waitingMs, baseMs, brokenMs, proof }: WalState): Omit<Finding, 'subject'> {
   if (waitingMs === null)
     return { level: 'fail', message: 'PostgreSQL does not archive its log: restart the service' };
   if (waitingMs > WAITS_MAX_MS) {
@@ -110,8 +114,12 @@ function describeWal({ waitingMs, baseMs, brokenMs }: WalState): Omit<Finding, '
   }
   if (baseMs > BASE_MAX_MS)
     return { level: 'fail', message: `the newest base is ${Math.floor(baseMs / HOUR_MS)} hours old` };
+  if (proof !== null && proof.failure !== null)
+    return { level: 'fail', message: `the newest base could not be restored: ${proof.failure}` };
   if (brokenMs !== null) return { level: 'note', message: 'waits for a base' };
-  return { level: 'ok', message: 'the write-ahead log is archived' };
+  const proved = proof?.provedAt ?? null;
+  const newest = proved === null ? '' : `; the newest verified base is of ${formatTime(proved)}`;
+  return { level: 'ok', message: `the write-ahead log is archived${newest}` };
 }
 
 function formatTime(at: Date): string {

@@ -69,12 +69,20 @@ async function readBackups(service: Deps) {
 
 async function readWal(service: Deps) {
   const state = await readWalState(service);
-  if (state === null) return { skerry_wal_waiting_seconds: [], skerry_wal_base_age_seconds: [] };
-  const { waitingMs, baseMs } = state;
+  if (state === null) {
+    const none: readonly Gauge[] = [];
+    return {
+      skerry_wal_waiting_seconds: none,
+      skerry_wal_base_age_seconds: none,
+      skerry_wal_base_failed: none,
+    };
+  }
+  const { waitingMs, baseMs, proof } = state;
   return {
     // It waits forever if PostgreSQL does not archive it.
     skerry_wal_waiting_seconds: [gauge(waitingMs === null ? Number.POSITIVE_INFINITY : waitingMs / 1_000)],
     skerry_wal_base_age_seconds: [gauge(baseMs / 1_000)],
+    skerry_wal_base_failed: [gauge((proof?.failure ?? null) === null ? 0 : 1)],
   };
 }
 

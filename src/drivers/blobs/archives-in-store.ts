@@ -1,10 +1,11 @@
-/** Archives as objects of the S3-compatible store: `skerry-backups-<database>/files/<id>`. */
-
+/** Archives as objects of the S3-compatible store, such as `skerry-backups-<database>/files/<id>`. */
 import { DAY_MS } from '../../kernel/time.ts';
 import type { ArchiveInfo, ArchiveSource, ArchiveStore, StoredArchive } from '../../ports/archives.ts';
 import { BlobMissingError } from '../../ports/blobs.ts';
+import { isBlobKey } from './keys.ts';
 import { S3Blobs } from './s3.ts';
 import { S3Calls, type S3Options } from './s3-calls.ts';
+import { deleteObject, listUploads, putObject, removeObject } from './s3-multipart.ts';
 
 const PREFIX = 'skerry-backups';
 const OBJECT = /^skerry-backups-([0-9a-f-]{36})\/files\/([0-9a-f-]{36})$/;
@@ -28,21 +29,23 @@ export class ArchiveBucket implements ArchiveSource {
   read(name: string): AsyncIterable<Uint8Array> {
     const [, database, id] = OBJECT.exec(name) ?? [];
     if (database === undefined || id === undefined) throw new BlobMissingError();
-    return new StoredArchives(this.#options, database).read(id);
+    return openStoredBackups(this.#options, database).read(id);
   }
+}
+
+/** Returns the backups of a database. */
+export function openStoredBackups(options: Omit<S3Options, 'prefix'>, database: string): ArchiveStore {
+  return new StoredArchives({ ...options, prefix: `${PREFIX}-${database}` });
 }
 
 export class StoredArchives implements ArchiveStore {
   readonly label = 'the store of files';
-  readonly #prefix: string;
+  readonly #calls: S3Calls;
   readonly #archives: S3Blobs;
-  /** Small objects of the same names. */
-  readonly #sums: S3Blobs;
 
-  constructor(options: Omit<S3Options, 'prefix'>, database: string) {
-    this.#prefix = `${PREFIX}-${database}`;
-    this.#archives = new S3Blobs({ ...options, prefix: this.#prefix });
-    this.#sums = new S3Blobs({ ...options, prefix: `${this.#prefix}/sha256` });
+  constructor(options: S3Options) {
+    this.#calls = new S3Calls(options);
+    this.#archives = new S3Blobs(options);
   }
 
   async write(id: string, content: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<ArchiveInfo> {
@@ -50,11 +53,8 @@ export class StoredArchives implements ArchiveStore {
     try {
       for await (const chunk of content) await writer.write(chunk);
       const info = await writer.finish();
-      const name = `${this.#prefix}/files/${id}`;
-      const sum = await this.#sums.createWriter(id, 0);
-      await sum.write(Buffer.from(`${info.sha256}  ${id}\n`));
-      await sum.finish();
-      return { ...info, name };
+      await putObject(this.#calls, this.#sumOf(id), Buffer.from(`${info.sha256}  ${id}\n`));
+      return { ...info, name: this.#folder + id };
     } catch (error) {
       await writer.abort().catch(() => undefined);
       throw error;
@@ -66,21 +66,33 @@ export class StoredArchives implements ArchiveStore {
   }
 
   async list(): Promise<string[]> {
-    const ids = new Set<string>();
-    for await (const { key, changedAt } of this.#archives.list()) {
-      if (ids.has(key)) continue;
-      if ((await this.#archives.sizeOf(key)) !== null) ids.add(key);
-      // A killed run leaves its parts behind, which cost money.
-      else if (Date.now() - changedAt.getTime() > DAY_MS) await this.remove(key);
+    const ids: string[] = [];
+    for await (const { name } of this.#calls.list(this.#folder)) {
+      const id = name.slice(this.#folder.length);
+      if (isBlobKey(id)) ids.push(id);
     }
-    return [...ids];
+    await this.#removeUnfinished(new Set(ids));
+    return ids;
   }
 
   async remove(id: string): Promise<void> {
-    for (const each of [this.#archives, this.#sums]) {
-      await each.remove(id).catch((error: unknown) => {
-        if (!(error instanceof BlobMissingError)) throw error;
-      });
+    for (const name of [this.#folder + id, this.#sumOf(id)]) await deleteObject(this.#calls, name);
+  }
+
+  /** A killed run leaves its parts behind, which cost money. */
+  async #removeUnfinished(finished: ReadonlySet<string>): Promise<void> {
+    for (const { object, begunAt } of await listUploads(this.#calls, this.#folder, { all: true })) {
+      if (finished.has(object.slice(this.#folder.length))) continue;
+      if (Date.now() - begunAt.getTime() > DAY_MS) await removeObject(this.#calls, object);
     }
+  }
+
+  get #folder(): string {
+    return `${this.#calls.options.prefix}/files/`;
+  }
+
+  /** Small objects of the same names. */
+  #sumOf(id: string): string {
+    return `${this.#calls.options.prefix}/sha256/files/${id}`;
   }
 }

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { Service } from '../../domain/context.ts';
 import { auditBackup, performBackup, recordBackup, runAlone } from '../../domain/upkeep/backups/perform.ts';
-import type { BackupPlan } from '../../domain/upkeep/backups/plan.ts';
+import { type BackupPlan, NO_STORE } from '../../domain/upkeep/backups/plan.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { formatSessionTime } from '../../kernel/time.ts';
 import type { ArchiveStore } from '../../ports/archives.ts';
 import { type BackupRow, listBackups } from '../../store/service/backups.ts';
 import { type OperatorContext, ProblemsFound } from '../context.ts';
 import { parsePositiveInt } from '../options.ts';
-import { NO_STORE, requireStore } from './restore.ts';
+import { requireStore } from './restore.ts';
 
 const LIMIT = 30;
 /** Longer than the lease of a process that was killed. */

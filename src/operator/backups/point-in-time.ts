@@ -10,7 +10,8 @@ import { describeRecovery, readIdentities } from './restore.ts';
 const LATEST = 'latest';
 
 interface RestoreToOptions {
-  readonly from: string;
+  readonly from?: string;
+  readonly store?: true;
   readonly identity: string;
   readonly database?: string;
 }
@@ -19,9 +20,10 @@ export function addRestoreTo(program: Command, { resources, terminal }: Operator
   program
     .command('restore-to')
     .argument('<time>', 'The time in UTC, such as 2026-12-01T22:00:00Z, or latest', parseTarget)
-    .requiredOption('--from <folder>', 'The folder of SKERRY_BACKUP_TO')
+    .option('--from <folder>', 'The folder of SKERRY_BACKUP_TO')
+    .option('--store', 'Read it from the store of SKERRY_S3_URL')
     .requiredOption('--identity <file>', 'The age identity of one of its recipients')
-    .option('--database <id>', 'Which database, if the folder has several')
+    .option('--database <id>', 'Which database, if there are several')
     .description('Restore the embedded database to a point in time; the service then waits for recover')
     .action(async (until: Date | null, options: RestoreToOptions) => {
       const identities = await readIdentities(options.identity);
@@ -40,13 +42,16 @@ function parseTarget(text: string): Date | null {
   return text === LATEST ? null : parseTime(text);
 }
 
-async function findArchives(resources: OperatorResources, { from, database }: RestoreToOptions) {
+async function findArchives(resources: OperatorResources, options: RestoreToOptions) {
+  const { from = null, store = false, database } = options;
+  if ((from === null) !== store) throw new OperatorError('--from: set a folder, or --store instead');
+  const place = from ?? 'the store';
   const found = (await resources.walArchives?.(from)) ?? [];
-  if (found.length === 0) throw new OperatorError(`--from: ${from} has no base for point-in-time recovery`);
+  if (found.length === 0) throw new OperatorError(`${place} has no base for point-in-time recovery`);
   const ids = [...new Set(found.map((each: StoredWal) => each.database))];
   const wanted = database ?? (ids.length === 1 ? ids[0] : undefined);
   if (wanted === undefined) throw new OperatorError(`--database: choose one of ${ids.join(', ')}`);
-  if (!ids.includes(wanted)) throw new OperatorError(`--database: ${from} has only ${ids.join(', ')}`);
+  if (!ids.includes(wanted)) throw new OperatorError(`--database: ${place} has only ${ids.join(', ')}`);
   return found.filter((each) => each.database === wanted).map(({ archive }) => archive);
 }
 

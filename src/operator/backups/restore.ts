@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { NO_STORE } from '../../domain/upkeep/backups/plan.ts';
 import { restoreBackup } from '../../domain/upkeep/backups/restore.ts';
 import { parseIdentities } from '../../kernel/crypt/age.ts';
 import { hashFile, undefinedIfMissing } from '../../kernel/files.ts';
@@ -10,7 +11,6 @@ import type { ArchiveSource } from '../../ports/archives.ts';
 import type { OperatorContext, OperatorResources } from '../context.ts';
 import { formatCount } from '../format/table.ts';
 
-export const NO_STORE = 'SKERRY_S3_URL is not set: there is no store';
 const READ_BYTES = 1024 ** 2;
 const IDENTITY_MAX_BYTES = 64 * 1024;
 

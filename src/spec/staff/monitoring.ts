@@ -81,6 +81,10 @@ export const DATABASE_METRICS = {
     help: 'Time since the newest base for point-in-time recovery. Without one, time since it was needed.',
     labels: [],
   },
+  skerry_wal_base_failed: {
+    help: '1 if the newest base for point-in-time recovery could not be restored to verify it, or 0.',
+    labels: [],
+  },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },
   skerry_database_connections: { help: 'Connections to the database, of all programs.', labels: ['state'] },
   skerry_database_connections_max: { help: 'Connections that the database allows.', labels: [] },

@@ -4,7 +4,8 @@
  *
  * The file `wal-chain` exists while every segment since the newest base backup was copied. A start without
  * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base, and the
- * time of the file `wal-broken` says since when. The file `wal-base` names the newest base and its archive.
+ * time of the file `wal-broken` says since when. The file `wal-base` names the newest base and its archive,
+ * and `wal-proof` the newest verified base.
  */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -28,6 +29,20 @@ export interface StoredBase {
   readonly archive: string | null;
 }
 
+/** The outcome of restoring a base to verify it. */
+export interface BaseProof {
+  readonly startedAt: Date;
+  /** Why it could not be restored. */
+  readonly failure: string | null;
+}
+
+export interface ProofState {
+  /** When the newest base began that was restored. */
+  readonly provedAt: Date | null;
+  /** Why the newest base was not. */
+  readonly failure: string | null;
+}
+
 export interface WalSpool {
   /** Lists the finished segments, oldest first. */
   list(): Promise<string[]>;
@@ -45,7 +60,10 @@ export interface WalSpool {
   begin(base: StoredBase & { readonly archive: string }): Promise<void>;
   /** Returns the newest base without a look at its archive, which may hang; null if none was stored. */
   newestBase(): Promise<StoredBase | null>;
-  /** The file that says so. Without it, an archive may begin in an empty folder. */
+  saveProof(proof: BaseProof): Promise<void>;
+  /** Returns null before the first proof. */
+  readProof(): Promise<ProofState | null>;
+  /** The file of `newestBase`. Without it, an archive may begin in an empty folder. */
   readonly baseFile: string;
 }
 
@@ -95,6 +113,10 @@ function spoolFolder(home: Home): string {
 
 function chainFile(home: Home): string {
   return join(home.folder, 'wal-chain');
+}
+
+function proofFile(home: Home): string {
+  return join(home.folder, 'wal-proof');
 }
 
 function brokenFile(home: Home): string {
@@ -167,9 +189,7 @@ class FolderSpool implements WalSpool {
   }
 
   async begin({ startedAt, archive }: StoredBase): Promise<void> {
-    const part = `${this.baseFile}.part`;
-    await writeFile(part, `${startedAt.toISOString()} ${archive}`, { flush: true });
-    await rename(part, this.baseFile);
+    await replaceFile(this.baseFile, `${startedAt.toISOString()} ${archive}`);
     await writeFile(chainFile(this.#home), '');
     await rm(brokenFile(this.#home), { force: true });
     await syncPath(this.#home.folder);
@@ -185,4 +205,22 @@ class FolderSpool implements WalSpool {
     const space = text.indexOf(' ');
     return { startedAt: new Date(text.slice(0, space)), archive: text.slice(space + 1) };
   }
+  async saveProof({ startedAt, failure }: BaseProof): Promise<void> {
+    const provedAt = failure === null ? startedAt : ((await this.readProof())?.provedAt ?? null);
+    await replaceFile(proofFile(this.#home), `${provedAt?.toISOString() ?? ''} ${failure ?? ''}`);
+  }
+
+  async readProof(): Promise<ProofState | null> {
+    const text = await readFile(proofFile(this.#home), 'utf8').catch(undefinedIfMissing);
+    if (text === undefined) return null;
+    const space = text.indexOf(' ');
+    const [time, failure] = [text.slice(0, space), text.slice(space + 1)];
+    return { provedAt: time === '' ? null : new Date(time), failure: failure === '' ? null : failure };
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.part`;
+  await writeFile(part, text, { flush: true });
+  await rename(part, path);
 }

@@ -4,7 +4,7 @@
  */
 import type { Service } from '../../domain/context.ts';
 import { backUpAsScheduled, isBackupDue, runAlone } from '../../domain/upkeep/backups/perform.ts';
-import { removeLeftovers } from '../../domain/upkeep/backups/prove.ts';
+import { removeLeftovers } from '../../domain/upkeep/scratch.ts';
 import { openArchiving } from '../../domain/upkeep/wal/archive.ts';
 import type { Job } from '../job.ts';
 import { alongsideJob } from './alongside.ts';
@@ -24,7 +24,7 @@ export function backUpJob(service: Service): Job {
         if (!isClean) {
           // An error is not repeated.
           isClean = true;
-          isClean = plan.scratchFolder === null || (await removeLeftovers(plan.scratchFolder));
+          isClean = plan.scratchFolder === null || (await removeLeftovers(plan.scratchFolder, 'backup'));
         }
         await backUpAsScheduled(service, plan, signal);
       }),

@@ -7,7 +7,7 @@ import { after, before, mock, test } from 'node:test';
 import { to as copyTo } from 'pg-copy-streams';
 import { performBackup, runAlone } from '../../../src/domain/upkeep/backups/perform.ts';
 import type { BackupPlan } from '../../../src/domain/upkeep/backups/plan.ts';
-import { removeLeftovers } from '../../../src/domain/upkeep/backups/prove.ts';
+import { removeLeftovers } from '../../../src/domain/upkeep/scratch.ts';
 import type { ArchiveStore } from '../../../src/ports/archives.ts';
 import { type BackupFolder, createBackupFolder, dumpManifest, runBackup } from '../../support/backups.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -91,7 +91,7 @@ test('a backup that is stopped ends at once, and leaves no copy', async () => {
   await attempt('read');
   assert.deepEqual(await readdir(folder), []);
   await mkdir(join(folder, 'backup-check-left'));
-  assert.equal(await removeLeftovers(folder), true);
+  assert.equal(await removeLeftovers(folder, 'backup'), true);
   assert.deepEqual(await readdir(folder), []);
 });
 

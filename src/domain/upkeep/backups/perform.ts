@@ -10,7 +10,6 @@ import { describeError } from '../../../kernel/logger.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { DAY_MS } from '../../../kernel/time.ts';
 import type { ArchiveStore } from '../../../ports/archives.ts';
-import { BlobMissingError, BlobStoreError } from '../../../ports/blobs.ts';
 import {
   type BackupRow,
   deleteBackups,
@@ -24,6 +23,7 @@ import { isTimeInDoubt } from '../../billing/leap.ts';
 import type { Service } from '../../context.ts';
 import { recordAudit, systemActor } from '../../record.ts';
 import { runExclusively } from '../exclusive.ts';
+import { describeFailure } from '../scratch.ts';
 import { type BackupPlan, isDue, isProofDue, latestTime, NEWEST_KEPT } from './plan.ts';
 import { proveBackup } from './prove.ts';
 import { writeBackup } from './write.ts';
@@ -100,14 +100,6 @@ async function requireEarlier({ db }: Deps, target: ArchiveStore): Promise<void>
     `${target.label} has none of the earlier backups: mount its disk, or, if it should be empty, ` +
       'run skerryd backup create',
   );
-}
-
-/** Messages of our own, and codes of the system. Others could quote data. */
-function describeFailure(error: unknown): string {
-  if (error instanceof OperatorError || error instanceof BlobStoreError || error instanceof BlobMissingError)
-    return error.message;
-  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-  return `unexpected error ${typeof code === 'string' ? code : String(name)}`;
 }
 
 /** Whether a scheduled backup is due. */

@@ -25,6 +25,7 @@ export interface BackupPlan {
   readonly wal?: WalPlan;
 }
 
+export const NO_STORE = 'SKERRY_S3_URL is not set: there is no store';
 /** A backup is proved once a day; without a proof for two days, something is wrong. */
 export const PROVED_WITHIN_MS = 48 * HOUR_MS;
 /** Between a failed attempt and the next one. */

@@ -4,6 +4,8 @@
  * timeline and two halves of the segment's number.
  */
 
+import type { WalArchive } from '../../../ports/archives.ts';
+
 const SEGMENT_DIGITS = 24;
 const SECONDS_DIGITS = 8;
 const TIMELINE_DIGITS = 8;
@@ -31,6 +33,11 @@ export function parseSegmentId(id: string): string {
 export function parseBaseId(id: string): BaseName {
   const seconds = Number.parseInt(digitsOf(id).slice(SEGMENT_DIGITS), 16);
   return { segment: parseSegmentId(id), startedAt: new Date(seconds * 1000) };
+}
+
+/** Lists the names of the segments of an archive, in their order. */
+export async function listSegments({ segments }: WalArchive): Promise<string[]> {
+  return (await segments.list()).map(parseSegmentId).sort();
 }
 
 /** Each restored database continues on a timeline of its own. */

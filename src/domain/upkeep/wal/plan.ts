@@ -9,6 +9,8 @@ export interface WalPlan {
   readonly source: DumpSource;
   readonly dataDir: string;
   readonly recipients: readonly string[];
+  /** Where a base is restored to verify it; null: it is not. */
+  readonly scratchFolder: string | null;
   /** How many days back a restore reaches. */
   readonly days: number;
   /** Null if this process cannot see the spool. */

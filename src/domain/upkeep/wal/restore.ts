@@ -20,7 +20,7 @@ import {
   requireSameMode,
 } from '../../database-identity.ts';
 import { markRestored } from '../backups/restore.ts';
-import { followSegments, parseBaseId, parseSegmentId, segmentId, timelineOf } from './names.ts';
+import { followSegments, listSegments, parseBaseId, segmentId, timelineOf } from './names.ts';
 
 export interface RestoreToOptions {
   /** By cluster: a restored backup is another one. */
@@ -166,10 +166,6 @@ function lastWanted(bases: readonly Candidate[], base: Candidate, until: Date | 
       startedAt.getTime() > until.getTime() + LATER_MS,
   );
   return later.at(-1)?.segment ?? null;
-}
-
-async function listSegments({ segments }: WalArchive): Promise<string[]> {
-  return (await segments.list()).map(parseSegmentId).sort();
 }
 
 async function findNewestTimeline(archive: WalArchive): Promise<number> {
