@@ -25,6 +25,24 @@ const MUTATIONS: readonly {
     rewrite: (text) =>
       text.replace('leased_until < clock_timestamp()', `leased_until <= clock_timestamp() + interval '10 s'`),
   },
+  {
+    forgets: 'the lock of a balance',
+    scenario: 'volumes-at-quota',
+    from: /from balances .* for update/s,
+    rewrite: (text) => text.replace(' for update', ''),
+  },
+  {
+    forgets: 'the lock of a withheld payment',
+    scenario: 'refund-and-release',
+    from: /from topups .* for no key update/s,
+    rewrite: (text) => text.replace(' for no key update', ''),
+  },
+  {
+    forgets: 'the lock of a server that moves',
+    scenario: 'move-stop-delete',
+    from: /from servers s\b.* for update of s/s,
+    rewrite: (text) => text.replace(' for update of s', ''),
+  },
 ];
 
 const ALL = Object.values(SUBJECTS).flat();

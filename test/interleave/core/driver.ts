@@ -32,6 +32,9 @@ export function interleaveDriver<Driver extends object>(driver: Driver, options:
   return new Proxy(driver, {
     get: (target, key) => {
       const member: unknown = Reflect.get(target, key, target);
+      // The calls of a part, such as of moves between hosts, are steps, too.
+      if (key === 'moves' && typeof member === 'object' && member !== null)
+        return interleaveDriver(member, { ...options, name: `${name}.${key}` });
       if (typeof member !== 'function') return member;
       const act = member as (...values: unknown[]) => unknown;
       return (...values: unknown[]) => {

@@ -98,7 +98,7 @@ export class Sessions {
   async #step(statement: Statement): Promise<void> {
     const { scheduler, task, client, query, original } = statement;
     const { callback } = query;
-    const text = this.rewrite(query.text);
+    const text = orderTies(this.rewrite(query.text));
     // Under its name, the session has prepared the original.
     if (text !== query.text) Object.assign(query, { text, name: undefined });
     const label = shorten(text);
@@ -111,7 +111,7 @@ export class Sessions {
       const deliver = () => {
         if (fate === 'die') void scheduler.kill(task);
         else if (fate === 'lose' && error === null) callback(lostConnection());
-        else callback(operation.isVictim ? asDeadlock(error) : error, result);
+        else callback(operation.isVictim ? asDeadlock(error) : error, result && sortReturned(text, result));
       };
       // The database reports an error before it releases the locks of the transaction.
       if (error === null || !('severity' in error)) operation.end(deliver);
@@ -125,6 +125,27 @@ export class Sessions {
     const commits = text === 'commit' || (!this.#inTransaction.has(client) && WRITES.test(text));
     return commits ? ['run', 'fail', 'lose', 'die'] : ['run'];
   }
+}
+
+/** Mails that are due at the same time have no order of their own: it would be that of the table's pages. */
+function orderTies(text: string): string {
+  return /\bfrom mails\b/.test(text)
+    ? text.replaceAll('order by due_at limit', 'order by due_at, id limit')
+    : text;
+}
+
+/** For the same reason, the rows that an update returns are sorted. */
+function sortReturned(text: string, result: pg.QueryResult): pg.QueryResult {
+  if (!/\breturning\b/.test(text)) return result;
+  const keyed = result.rows.map(
+    (row: object) => [JSON.stringify(Object.values(row), bigintAsText), row] as const,
+  );
+  const rows = keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return Object.assign(result, { rows });
+}
+
+function bigintAsText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }
 
 /** The driver has other types for it. */
