@@ -197,7 +197,7 @@ export interface RateLimitedBearerRow extends BearerRow {
   readonly now_ms: number;
   /** When the bucket is full again; null: the request was not allowed. */
   readonly drawn_ms: number | null;
-  /** The same before this request. */
+  /** The same before this request; null if it was allowed. */
   readonly was_ms: number | null;
 }
 
@@ -205,8 +205,28 @@ const epochMsSql = (time: string) => `(extract(epoch from ${time}) * 1000)::floa
 
 /** The time that one request costs. */
 const COST_SQL = 'make_interval(secs => $4 / 1000.0)';
+/** A draw that waits for others has the time at which it began to. */
+const WAIT_MAX_S = 30;
 /** Far later than an empty bucket is full again: the clock of the database was set back. */
-const IMPOSSIBLE_SQL = 'b.tat > excluded.tat + make_interval(secs => $4 * 2 * $5 / 1000.0)';
+const IMPOSSIBLE_SQL = `b.tat > excluded.tat + make_interval(secs => ${WAIT_MAX_S} + $4 * 2 * $5 / 1000.0)`;
+
+/** A constant: the statements of every request are looked up by their text. */
+const BEARER_AND_DRAW = `with bearer as (${BEARER}), clock as materialized (select clock_timestamp() as now),
+  drawn as (
+    insert into rate_buckets as b (token_id, bucket, tat)
+    select id, $3, clock.now + ${COST_SQL} from bearer, clock
+     where id is not null and (expires_at is null or expires_at > $2)
+    on conflict (token_id, bucket) do update
+      set tat = case when ${IMPOSSIBLE_SQL} then excluded.tat
+                     else greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL} end
+      where b.tat <= excluded.tat - ${COST_SQL} + make_interval(secs => $4 * ($5 - 1) / 1000.0)
+         or ${IMPOSSIBLE_SQL}
+    returning tat)
+  select bearer.*, ${epochMsSql('clock.now')} as now_ms, ${epochMsSql('drawn.tat')} as drawn_ms,
+         case when drawn.tat is null then
+           (select ${epochMsSql('tat')} from rate_buckets b
+             where b.token_id = bearer.id and b.bucket = $3) end as was_ms
+    from bearer cross join clock left join drawn on true`;
 
 /** Does the same, and consumes from the token's bucket in the database in the same statement. */
 export async function findBearerAndConsume(
@@ -220,25 +240,8 @@ export async function findBearerAndConsume(
     readonly capacity: number;
   },
 ): Promise<RateLimitedBearerRow | undefined> {
-  return await sql.row<RateLimitedBearerRow>(
-    `with bearer as (${BEARER}), clock as materialized (select clock_timestamp() as now),
-     drawn as (
-       insert into rate_buckets as b (token_id, bucket, tat)
-       select id, $3, clock.now + ${COST_SQL} from bearer, clock
-        where id is not null and (expires_at is null or expires_at > $2)
-       on conflict (token_id, bucket) do update
-         set tat = case when ${IMPOSSIBLE_SQL} then excluded.tat
-                        else greatest(b.tat, excluded.tat - ${COST_SQL}) + ${COST_SQL} end
-         where b.tat <= excluded.tat - ${COST_SQL} + make_interval(secs => $4 * ($5 - 1) / 1000.0)
-            or ${IMPOSSIBLE_SQL}
-       returning tat)
-     select bearer.*, ${epochMsSql('clock.now')} as now_ms,
-            (select ${epochMsSql('tat')} from drawn) as drawn_ms,
-            (select ${epochMsSql('tat')} from rate_buckets b
-              where b.token_id = bearer.id and b.bucket = $3) as was_ms
-       from bearer, clock`,
-    [draw.digest, draw.now, draw.bucket, draw.costMs, draw.capacity],
-  );
+  const { digest, now, bucket, costMs, capacity } = draw;
+  return await sql.row<RateLimitedBearerRow>(BEARER_AND_DRAW, [digest, now, bucket, costMs, capacity]);
 }
 
 /** Updates when the token was last used, at most once a minute. */
