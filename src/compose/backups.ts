@@ -46,6 +46,7 @@ export function createBackups(
       everyHours: Number(config.SKERRY_BACKUP_EVERY_HOURS),
       atMinutes: hours * 60 + minutes,
       keepDays: config.SKERRY_BACKUP_KEEP_DAYS,
+      dataDir: config.SKERRY_DATA_DIR,
       scratchFolder,
       openFolder,
       store,
@@ -72,15 +73,15 @@ function walPlan(
   const { database, ...rest } = parts;
   const place = walPlace(config, to === BACKUP_TO_STORE ? null : to);
   const openSpool = () => openWalSpool({ dataDir });
-  const open = (cluster: string) => place.open({ database, cluster });
+  const open = (cluster: string, signal?: AbortSignal) => place.open({ database, cluster }, signal);
   const listArchives = async () =>
-    (await place.list()).filter((name) => name.database === database).map(place.open);
+    (await place.list()).filter((name) => name.database === database).map((name) => place.open(name));
   return { wal: { ...rest, dataDir, days, openSpool, open, listArchives } };
 }
 
 interface WalPlace {
   readonly list: () => Promise<WalArchiveName[]>;
-  readonly open: (name: WalArchiveName) => WalArchive;
+  readonly open: (name: WalArchiveName, signal?: AbortSignal) => WalArchive;
 }
 
 /** `folder` null: in the store of files. */
@@ -91,7 +92,7 @@ function walPlace(config: Config, folder: string | null): WalPlace {
   }
   const options = storeOptions(config);
   if (options === null) throw new OperatorError(NO_STORE);
-  return { list: () => listStoredWal(options), open: (name) => openStoredWal(options, name) };
+  return { list: () => listStoredWal(options), open: (name, signal) => openStoredWal(options, name, signal) };
 }
 
 /**

@@ -15,6 +15,8 @@ export interface ArchiveStore {
   list(): Promise<string[]>;
   /** Deletes the archive. Succeeds if there is none. */
   remove(id: string): Promise<void>;
+  /** Deletes what killed runs left behind. */
+  tidy(): Promise<void>;
 }
 
 /** Where archives of any database are read from. */

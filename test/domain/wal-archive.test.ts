@@ -1,108 +1,19 @@
-/** The archive of the write-ahead log: what is stored, what a restore needs, and what retention deletes. */
+/** The archive of the write-ahead log: its segments, its bases, and its rounds. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openArchiving } from '../../src/domain/upkeep/wal/archive.ts';
-import { deleteOld, findExpired, findNewestBase } from '../../src/domain/upkeep/wal/expire.ts';
-import { baseId, followSegments, parseSegmentId, segmentId } from '../../src/domain/upkeep/wal/names.ts';
-import { BASE_RETRY_MS, SPOOL_MAX } from '../../src/domain/upkeep/wal/plan.ts';
+import { isBaseDue } from '../../src/domain/upkeep/wal/base.ts';
+import { baseId, segmentId } from '../../src/domain/upkeep/wal/names.ts';
+import { BASE_RETRY_MS, SPOOL_MAX, type WalPlan } from '../../src/domain/upkeep/wal/plan.ts';
 import { storeSegments } from '../../src/domain/upkeep/wal/segments.ts';
-import { listWalArchives, openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
-import { createLogger } from '../../src/kernel/logger.ts';
-import { DAY_MS } from '../../src/kernel/time.ts';
-import type { StoredBase, WalSpool } from '../../src/store/embedded/archiving.ts';
-import { createBackupFolder } from '../support/backups.ts';
+import { openWalArchive } from '../../src/drivers/blobs/wal-on-disk.ts';
+import { HOUR_MS } from '../../src/kernel/time.ts';
+import type { WalArchive } from '../../src/ports/archives.ts';
 import { openScratchDatabase } from '../support/database.ts';
-
-const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0');
-/** The segment with this number on a timeline. */
-const segment = (timeline: number, number: number) =>
-  hex(timeline) + hex(Math.floor(number / 0x100)) + hex(number % 0x100);
-const daysAgo = (days: number) => new Date(Math.floor((Date.now() - days * DAY_MS) / 1000) * 1000);
-
-describe('the segments of a restore', () => {
-  const all = [0xfe, 0xff, 0x100, 0x101, 0x103].map((number) => segment(1, number));
-
-  it('follow each other over the end of a log file, up to a missing segment', () => {
-    const found = followSegments([...all, segment(2, 0x200)], segment(1, 0xfe), null);
-    assert.deepEqual(found, { run: all.slice(0, 4), missing: segment(1, 0x102) });
-  });
-
-  it('end with the last needed segment, or the last of the timeline', () => {
-    const upTo = followSegments(all, segment(1, 0xfe), segment(1, 0x100));
-    assert.deepEqual(upTo, { run: all.slice(0, 3), missing: null });
-    const rest = followSegments([...all, segment(2, 0x104)], segment(1, 0x103), null);
-    assert.deepEqual(rest, { run: [segment(1, 0x103)], missing: null });
-  });
-
-  it('are none if the first is missing', () => {
-    assert.deepEqual(followSegments(all, segment(1, 0x102), null).run, []);
-  });
-});
-
-describe('retention of the log', () => {
-  const base = (timeline: number, number: number, days: number) => {
-    const name = { segment: segment(timeline, number), startedAt: daysAgo(days) };
-    return { id: baseId(name), ...name };
-  };
-  const ids = (...segments: string[]) => segments.map(segmentId);
-
-  it('keeps the newest base from before the period, and every segment since', () => {
-    const bases = [base(1, 1, 9), base(1, 5, 8), base(1, 9, 1)];
-    const segments = ids(...[1, 2, 4, 5, 8, 9].map((number) => segment(1, number)));
-    const expired = findExpired(bases, segments, { before: daysAgo(7).getTime(), keepsNewest: true });
-    assert.deepEqual(expired.bases, [bases[0]?.id]);
-    assert.deepEqual(
-      expired.segments.map(parseSegmentId),
-      [1, 2, 4].map((number) => segment(1, number)),
-    );
-  });
-
-  it('compares segments of one timeline only: a restore goes back to an earlier number', () => {
-    const bases = [base(1, 100, 8), base(2, 50, 3)];
-    const segments = ids(segment(1, 99), segment(1, 101), segment(2, 49), segment(2, 51), segment(3, 60));
-    const expired = findExpired(bases, segments, { before: daysAgo(7).getTime(), keepsNewest: true });
-    assert.deepEqual(expired.bases, []);
-    assert.deepEqual(expired.segments, ids(segment(1, 99), segment(2, 49), segment(3, 60)));
-  });
-
-  it('deletes nothing at once after a leap of the clock', async (t) => {
-    const { folder } = await openArchives(t);
-    const current = openWalArchive(folder, { database: randomUUID(), cluster: '1' });
-    for (const one of [base(1, 1, 40), base(1, 5, 39), base(1, 9, 0)])
-      await current.bases.write(one.id, content(), 1);
-    await deleteOld([current], { current, days: 7 });
-    assert.equal((await current.bases.list()).length, 3);
-    await current.bases.write(base(1, 10, 0.1).id, content(), 1);
-    await deleteOld([current], { current, days: 7 });
-    assert.equal((await current.bases.list()).length, 3);
-  });
-
-  it('counts no base of a clock that was ahead', () => {
-    const [older, newer, ahead] = [base(1, 1, 2), base(1, 5, 1), base(1, 9, -30)];
-    assert.deepEqual(findNewestBase([older, newer, ahead].map(({ id }) => id)), newer.startedAt);
-    assert.equal(findNewestBase([ahead.id]), null);
-  });
-
-  it('deletes all of an earlier cluster once its last base has expired', async (t) => {
-    const { folder, plan } = await openArchives(t);
-    const database = randomUUID();
-    const [earlier, current] = ['1', '2'].map((cluster) => openWalArchive(folder, { database, cluster }));
-    assert.ok(earlier && current);
-    for (const archive of [earlier, current]) {
-      await archive.bases.write(base(1, 1, 8).id, content(), 1);
-      await storeSegments(plan, { ...plan, archive, spool: new MemorySpool([segment(1, 1)]) });
-    }
-    const archives = (await listWalArchives(folder)).map((name) => openWalArchive(folder, name));
-    await deleteOld(archives, { current, days: 7 });
-    const left = (await listWalArchives(folder)).map(({ cluster }) => cluster);
-    assert.deepEqual([left, (await earlier.segments.list()).length], [['2'], 0]);
-    assert.deepEqual(await current.segments.list(), ids(segment(1, 1)));
-  });
-});
+import { content, MemorySpool, openArchives, segment } from '../support/wal-archives.ts';
 
 describe('the spool', () => {
   it('is stored and emptied, the same segment twice if need be', async (t) => {
@@ -124,6 +35,35 @@ describe('the spool', () => {
     assert.equal(await storeSegments(plan, { ...plan, archive, spool }), false);
     assert.deepEqual([await spool.list(), await spool.isWhole()], [[], false]);
     assert.deepEqual(await archive.segments.list(), []);
+  });
+});
+
+describe('a base that was not restored', () => {
+  it('is followed by another one after six hours, unless it still waits to be restored', async (t) => {
+    const { folder, plan } = await openArchives(t);
+    const archive = openWalArchive(folder, { database: randomUUID(), cluster: '1' });
+    const spool = new MemorySpool([]);
+    const planned = { ...plan.plan, source: {} as WalPlan['source'], dataDir: folder, scratchFolder: folder };
+    const isDue = async (hours: number, isProving = false) => {
+      const startedAt = new Date(Date.now() - hours * HOUR_MS);
+      await spool.begin({ startedAt, archive: archive.name });
+      return await isBaseDue({ ...plan, spool, archive, plan: planned }, isProving);
+    };
+    assert.deepEqual([await isDue(5), await isDue(7), await isDue(7, true)], [false, true, false]);
+    await spool.saveProof({ since: new Date(Date.now() - 8 * HOUR_MS), isProved: true, failed: null });
+    assert.deepEqual([await isDue(7), await isDue(9), await isDue(25, true)], [true, false, true]);
+  });
+
+  it('is due at once at another place', async (t) => {
+    const { folder, plan } = await openArchives(t);
+    const spool = new MemorySpool([]);
+    const planned = { ...plan.plan, source: {} as WalPlan['source'], dataDir: folder, scratchFolder: null };
+    const [here, there] = ['1', '2'].map((cluster) => openWalArchive(folder, { database: 'x', cluster }));
+    assert.ok(here && there);
+    await spool.begin({ startedAt: new Date(), archive: here.name });
+    const isDueAt = async (archive: WalArchive) =>
+      await isBaseDue({ ...plan, spool, archive, plan: planned }, false);
+    assert.deepEqual([await isDueAt(here), await isDueAt(there)], [false, true]);
   });
 });
 
@@ -208,55 +148,4 @@ async function openRounds(t: TestContext) {
       listArchives: async () => [],
     },
   };
-}
-
-async function openArchives(t: TestContext) {
-  const keys = await createBackupFolder();
-  const folder = await mkdtemp(join(tmpdir(), 'skerry-archive-'));
-  t.after(async () => {
-    await keys.remove();
-    await rm(folder, { recursive: true });
-  });
-  const log = createLogger('silent');
-  const { signal } = new AbortController();
-  return { folder, plan: { log, signal, plan: { recipients: [keys.recipient] } } };
-}
-
-async function* content(): AsyncGenerator<Uint8Array> {
-  yield Buffer.from('a base');
-}
-
-class MemorySpool implements WalSpool {
-  #segments: readonly string[];
-  #whole = false;
-  #base: StoredBase | null = null;
-
-  constructor(segments: readonly string[]) {
-    this.#segments = segments;
-  }
-
-  add(name: string): void {
-    this.#segments = [...this.#segments, name];
-  }
-
-  list = async () => [...this.#segments];
-  read = async () => Buffer.alloc(64);
-  remove = async (name: string) => {
-    this.#segments = this.#segments.filter((each) => each !== name);
-  };
-  drop = async () => {
-    this.#whole = false;
-    this.#segments = [];
-  };
-  ageMs = async () => null;
-  brokenMs = async () => (this.#whole ? null : 0);
-  isWhole = async () => this.#whole;
-  begin = async (base: StoredBase) => {
-    this.#base = base;
-    this.#whole = true;
-  };
-  newestBase = async () => this.#base;
-  saveProof = async () => undefined;
-  readProof = async () => null;
-  baseFile = '/srv/skerry/wal-base';
 }

@@ -2,19 +2,22 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openService } from '../../src/compose/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { Service } from '../../src/domain/context.ts';
 import { walFindings } from '../../src/domain/health/backups.ts';
+import { runAlone } from '../../src/domain/upkeep/backups/perform.ts';
 import { openArchiving } from '../../src/domain/upkeep/wal/archive.ts';
-import type { WalPlan } from '../../src/domain/upkeep/wal/plan.ts';
-import { formatSessionTime } from '../../src/kernel/time.ts';
+import { BASE_MAX_MS, PROOF_ATTEMPTS, PROOF_RETRY_MS } from '../../src/domain/upkeep/wal/plan.ts';
+import { formatSessionTime, HOUR_MS } from '../../src/kernel/time.ts';
 import type { ArchiveStore, WalArchive } from '../../src/ports/archives.ts';
 import { openWalSpool } from '../../src/store/embedded/archiving.ts';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
 import { createBackupFolder } from '../support/backups.ts';
 import { FULL_ONLY } from '../support/runs.ts';
+
+const SIGNAL = new AbortController().signal;
 
 describe('a base', FULL_ONLY, () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
@@ -23,21 +26,26 @@ describe('a base', FULL_ONLY, () => {
   });
   after(() => world?.close());
 
-  it('is restored to verify it', async () => {
-    const { service, plan, dataDir } = world;
-    await storeBase(service, plan);
-    const startedAt = (await world.spool.newestBase())?.startedAt ?? assert.fail('there is no base');
-    assert.deepEqual(await world.spool.readProof(), { provedAt: startedAt, failure: null });
+  it('is restored to verify it, once no backup is made', async () => {
+    const { service, plan, spool, dataDir } = world;
+    const round = openArchiving(service, plan);
+    await runAlone(service, () => round(SIGNAL));
+    const startedAt = (await spool.newestBase())?.startedAt ?? assert.fail('there is no base');
+    assert.deepEqual(await spool.readProof(), { since: startedAt, isProved: false, failed: null });
+    assert.deepEqual(await walFindings(service), [finding('ok', 'the write-ahead log is archived')]);
+    world.passMs(PROOF_RETRY_MS);
+    await round(SIGNAL);
+    assert.deepEqual(await spool.readProof(), { since: startedAt, isProved: true, failed: null });
     const time = `${formatSessionTime(startedAt)} UTC`;
     const message = `the write-ahead log is archived; the newest verified base is of ${time}`;
-    assert.deepEqual(await walFindings(service), [{ subject: 'point-in-time', level: 'ok', message }]);
+    assert.deepEqual(await walFindings(service), [finding('ok', message)]);
     const left = (await readdir(dataDir)).filter((name) => name.startsWith('base-check-'));
     assert.deepEqual(left, []);
   });
 
-  it('that is damaged or lacks its log fails, and the status says so', async () => {
+  it('that is damaged or lacks its log fails at the third attempt, and the status says so', async () => {
     const { service, plan, spool } = world;
-    const proved = (await spool.readProof())?.provedAt ?? assert.fail('no base was verified');
+    const proved = (await spool.readProof())?.since ?? assert.fail('no base was verified');
     const cases: readonly [RegExp, (archive: WalArchive) => WalArchive][] = [
       [
         /^the archive is damaged or incomplete$/,
@@ -50,16 +58,51 @@ describe('a base', FULL_ONLY, () => {
     ];
     for (const [reason, damage] of cases) {
       await spool.drop();
-      await storeBase(service, { ...plan, open: (cluster) => damage(plan.open(cluster)) });
-      const proof = await spool.readProof();
-      assert.match(proof?.failure ?? '', reason);
-      assert.deepEqual(proof?.provedAt, proved);
-      const [finding] = await walFindings(service);
-      assert.equal(finding?.level, 'fail');
-      assert.equal(finding?.message, `the newest base could not be restored: ${proof?.failure}`);
+      const open = (cluster: string) => damage(plan.open(cluster));
+      const round = openArchiving(service, { ...plan, open });
+      for (let attempt = 1; attempt < PROOF_ATTEMPTS; attempt++) {
+        await round(SIGNAL);
+        world.passMs(PROOF_RETRY_MS);
+      }
+      const before = await spool.readProof();
+      await round(SIGNAL);
+      const { isProved, since, failed } = (await spool.readProof()) ?? assert.fail('there is no proof');
+      assert.deepEqual([isProved, since], [true, proved]);
+      assert.notDeepEqual(failed, before?.failed ?? null);
+      assert.match(failed?.reason ?? '', reason);
+      const startedAt = failed?.startedAt ?? assert.fail();
+      assert.deepEqual(startedAt, (await spool.newestBase())?.startedAt);
+      const time = `${formatSessionTime(startedAt)} UTC`;
+      const message = `the base of ${time} could not be restored: ${failed?.reason}`;
+      assert.deepEqual(await walFindings(service), [finding('fail', message)]);
     }
   });
+
+  it('whose worker stops leaves no copy behind, and no result', async () => {
+    const { service, plan, spool, dataDir } = world;
+    await spool.drop();
+    const stop = new AbortController();
+    const before = await spool.readProof();
+    const copies = async () => (await readdir(dataDir)).filter((name) => name.startsWith('base-check-'));
+    const round = openArchiving(service, plan)(stop.signal);
+    const rejected = assert.rejects(round, { name: 'AbortError' });
+    while ((await copies()).length === 0) await pause(20);
+    stop.abort();
+    await rejected;
+    assert.deepEqual([await copies(), await spool.readProof()], [[], before]);
+  });
+
+  it('that was never verified makes the status fail after two days', async () => {
+    const { service, spool } = world;
+    const since = new Date(Date.now() - BASE_MAX_MS - HOUR_MS);
+    await spool.saveProof({ since, isProved: false, failed: null });
+    assert.deepEqual(await walFindings(service), [finding('fail', 'no base was verified for 49 hours')]);
+  });
 });
+
+function finding(level: string, message: string) {
+  return { subject: 'point-in-time', level, message };
+}
 
 /** A service on an embedded database that archives its log. No worker runs. */
 async function openWorld() {
@@ -77,6 +120,7 @@ async function openWorld() {
   const opened = await openService(config, embedded.connection, { mayMigrate: true });
   const { service } = opened;
   const close = async () => {
+    mock.restoreAll();
     await opened.close();
     await embedded.stop();
     await archives.remove();
@@ -84,11 +128,13 @@ async function openWorld() {
   };
   const plan = service.backups?.wal ?? assert.fail('the log is not archived');
   const spool = (await openWalSpool({ dataDir })) ?? assert.fail('there is no spool');
-  return { service, plan, spool, dataDir, close };
-}
-
-async function storeBase(service: Service, plan: WalPlan): Promise<void> {
-  await openArchiving(service, plan)(new AbortController().signal);
+  const real = performance.now.bind(performance);
+  let passedMs = 0;
+  mock.method(performance, 'now', () => real() + passedMs);
+  const passMs = (ms: number) => {
+    passedMs += ms;
+  };
+  return { service, plan, spool, dataDir, passMs, close };
 }
 
 function cutShort(store: ArchiveStore): ArchiveStore {
@@ -113,6 +159,7 @@ function override(store: ArchiveStore, changes: Partial<ArchiveStore>): ArchiveS
     read: store.read.bind(store),
     list: store.list.bind(store),
     remove: store.remove.bind(store),
+    tidy: store.tidy.bind(store),
     ...changes,
   };
 }

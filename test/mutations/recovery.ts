@@ -98,12 +98,12 @@ export const RECOVERY: readonly Mutation[] = [
   },
   {
     name: 'a base that could not be restored counts as verified',
-    file: 'src/domain/upkeep/wal/base.ts',
-    find: 'await spool.saveProof({ startedAt, failure });',
-    replace: 'await spool.saveProof({ startedAt, failure: null });',
+    file: 'src/domain/upkeep/wal/prove.ts',
+    find: '  if (failure === null) {\n    await spool.saveProof',
+    replace: '  if (failure !== undefined) {\n    await spool.saveProof',
     caughtBy: {
       file: 'test/domain/wal-proof.test.ts',
-      name: 'that is damaged or lacks its log fails, and the status says so',
+      name: 'that is damaged or lacks its log fails at the third attempt, and the status says so',
     },
     level: 'full',
     runsWholeFile: true,

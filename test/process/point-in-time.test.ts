@@ -70,8 +70,8 @@ async function storeLog(db: OpenDatabase): Promise<string> {
   return name;
 }
 
-async function restoreTo(time: string) {
-  const flags = ['--from', env.SKERRY_BACKUP_TO ?? '', '--identity', archives.identityFile];
+async function restoreTo(time: string, ...more: readonly string[]) {
+  const flags = ['--from', env.SKERRY_BACKUP_TO ?? '', '--identity', archives.identityFile, ...more];
   return await runSkerryd(['restore-to', time, ...flags], env);
 }
 
@@ -102,6 +102,8 @@ test('a lost database is restored to any second, and then waits for recover', FU
 
   const early = await restoreTo('2020-01-01T00:00:00Z');
   assert.match(early.stderr, /there is no whole base from before this time/);
+  const none = await restoreTo('latest', '--base-before', '2020-01-01T00:00:00Z');
+  assert.match(none.stderr, /there is no whole base from before this time/);
   const late = await restoreTo(new Date(Date.now() + 3_600_000).toISOString());
   assert.match(late.stderr, /the archive ends before/);
   const refused = await runSkerryd(['status'], env);

@@ -69,7 +69,7 @@ export interface WalState {
   readonly baseMs: number;
   /** For how long no base has followed a gap; null: there is none. */
   readonly brokenMs: number | null;
-  /** Whether the newest base could be restored to verify it; null: none was, or none is. */
+  /** Whether bases can be restored; null: none was to be, or none is. */
   readonly proof: ProofState | null;
 }
 
@@ -114,12 +114,20 @@ function describeWal({ waitingMs, baseMs, brokenMs, proof }: WalState): Omit<Fin
   }
   if (baseMs > BASE_MAX_MS)
     return { level: 'fail', message: `the newest base is ${Math.floor(baseMs / HOUR_MS)} hours old` };
-  if (proof !== null && proof.failure !== null)
-    return { level: 'fail', message: `the newest base could not be restored: ${proof.failure}` };
+  const unproved = describeUnproved(proof);
+  if (unproved !== null) return { level: 'fail', message: unproved };
   if (brokenMs !== null) return { level: 'note', message: 'waits for a base' };
-  const proved = proof?.provedAt ?? null;
-  const newest = proved === null ? '' : `; the newest verified base is of ${formatTime(proved)}`;
+  const newest = proof?.isProved ? `; the newest verified base is of ${formatTime(proof.since)}` : '';
   return { level: 'ok', message: `the write-ahead log is archived${newest}` };
+}
+
+function describeUnproved(proof: ProofState | null): string | null {
+  if (proof === null) return null;
+  const { failed, since } = proof;
+  if (failed !== null)
+    return `the base of ${formatTime(failed.startedAt)} could not be restored: ${failed.reason}`;
+  const ageMs = Date.now() - since.getTime();
+  return ageMs > BASE_MAX_MS ? `no base was verified for ${Math.floor(ageMs / HOUR_MS)} hours` : null;
 }
 
 function formatTime(at: Date): string {

@@ -75,6 +75,7 @@ async function readWal(service: Deps) {
       skerry_wal_waiting_seconds: none,
       skerry_wal_base_age_seconds: none,
       skerry_wal_base_failed: none,
+      skerry_wal_verified_base_age_seconds: none,
     };
   }
   const { waitingMs, baseMs, proof } = state;
@@ -82,7 +83,9 @@ async function readWal(service: Deps) {
     // It waits forever if PostgreSQL does not archive it.
     skerry_wal_waiting_seconds: [gauge(waitingMs === null ? Number.POSITIVE_INFINITY : waitingMs / 1_000)],
     skerry_wal_base_age_seconds: [gauge(baseMs / 1_000)],
-    skerry_wal_base_failed: [gauge((proof?.failure ?? null) === null ? 0 : 1)],
+    skerry_wal_base_failed: [gauge((proof?.failed ?? null) === null ? 0 : 1)],
+    skerry_wal_verified_base_age_seconds:
+      proof === null ? [] : [gauge(Math.max(0, Date.now() - proof.since.getTime()) / 1_000)],
   };
 }
 

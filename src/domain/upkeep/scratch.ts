@@ -12,11 +12,10 @@ import { type OpenDatabase, openDatabase } from '../../store/db.ts';
 import { removeAbandoned, removeEmbedded, startEmbedded } from '../../store/embedded/index.ts';
 import { verify } from '../verify/verify.ts';
 
-/** The sources of copies. Of each kind, one process at a time makes a copy. */
-const KINDS = ['backup', 'base'] as const;
-type Kind = (typeof KINDS)[number];
+/** The sources of copies. One process at a time makes one (`runAlone`), or two could fill the disk. */
+type Kind = 'backup' | 'base';
 
-const prefixOf = (kind: Kind) => `${kind}-check-`;
+const LEFTOVER = /^(?:backup|base)-check-/;
 
 interface ScratchOptions {
   readonly kind: Kind;
@@ -31,13 +30,12 @@ export async function inScratchFolder(
   work: (dataDir: string) => Promise<void>,
 ): Promise<void> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  await removeLeftovers(parent, kind);
   const needed = neededBytes + GIB_BYTES;
   if ((await freeBytes(parent)) < needed) {
     const gib = Math.ceil(needed / GIB_BYTES);
     throw new OperatorError(`the ${kind} was not proved: ${parent} needs ${gib} GiB of free space`);
   }
-  const dataDir = await mkdtemp(join(parent, prefixOf(kind)));
+  const dataDir = await mkdtemp(join(parent, `${kind}-check-`));
   try {
     await work(dataDir);
   } finally {
@@ -51,7 +49,11 @@ export async function withScratchDatabase(
   signal: AbortSignal | undefined,
   work: (db: OpenDatabase) => Promise<void>,
 ): Promise<void> {
-  const embedded = await startEmbedded(options);
+  const embedded = await startEmbedded({ ...options, signal }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    // One line, without data of customers.
+    throw error instanceof OperatorError ? error : new OperatorError(`its copy failed: ${error.message}`);
+  });
   // Also ends a statement that takes long, such as creating an index or a check.
   const stop = () => void embedded.stop();
   signal?.addEventListener('abort', stop);
@@ -85,11 +87,11 @@ export function describeFailure(error: unknown): string {
   return `unexpected error ${typeof code === 'string' ? code : String(name)}`;
 }
 
-/** A killed run leaves its copy behind. Returns whether none is left. Call it while no run is on. */
-export async function removeLeftovers(parent: string, kind: Kind): Promise<boolean> {
+/** A killed run leaves its copy behind. Returns whether none is left. Call it in `runAlone`. */
+export async function removeLeftovers(parent: string): Promise<boolean> {
   let areGone = true;
   for (const name of (await readdir(parent).catch(undefinedIfMissing)) ?? []) {
-    if (!name.startsWith(prefixOf(kind))) continue;
+    if (!LEFTOVER.test(name)) continue;
     if (!(await removeAbandoned({ dataDir: join(parent, name) }))) areGone = false;
   }
   return areGone;

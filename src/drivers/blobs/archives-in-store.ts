@@ -5,9 +5,11 @@ import { BlobMissingError } from '../../ports/blobs.ts';
 import { isBlobKey } from './keys.ts';
 import { S3Blobs } from './s3.ts';
 import { S3Calls, type S3Options } from './s3-calls.ts';
-import { deleteObject, listUploads, putObject, removeObject } from './s3-multipart.ts';
+import { deleteObject, endUpload, listUploads, MultipartWriter, putObject } from './s3-multipart.ts';
 
 const PREFIX = 'skerry-backups';
+/** A large database takes days to upload. */
+const UNFINISHED_MS = 7 * DAY_MS;
 const OBJECT = /^skerry-backups-([0-9a-f-]{36})\/files\/([0-9a-f-]{36})$/;
 
 /** The archives of every database in the bucket. A restore does not know its database yet. */
@@ -48,15 +50,17 @@ export class StoredArchives implements ArchiveStore {
     this.#archives = new S3Blobs(options);
   }
 
+  /** After a failure, the object stays: another process may have written it meanwhile. */
   async write(id: string, content: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<ArchiveInfo> {
-    const writer = await this.#archives.createWriter(id, expectedBytes);
+    const name = this.#folder + id;
+    const writer = new MultipartWriter(this.#calls, { object: name, expectedBytes, resume: false });
     try {
       for await (const chunk of content) await writer.write(chunk);
       const info = await writer.finish();
       await putObject(this.#calls, this.#sumOf(id), Buffer.from(`${info.sha256}  ${id}\n`));
-      return { ...info, name: this.#folder + id };
+      return { ...info, name };
     } catch (error) {
-      await writer.abort().catch(() => undefined);
+      await writer.abandon().catch(() => undefined);
       throw error;
     }
   }
@@ -71,7 +75,6 @@ export class StoredArchives implements ArchiveStore {
       const id = name.slice(this.#folder.length);
       if (isBlobKey(id)) ids.push(id);
     }
-    await this.#removeUnfinished(new Set(ids));
     return ids;
   }
 
@@ -80,11 +83,10 @@ export class StoredArchives implements ArchiveStore {
   }
 
   /** A killed run leaves its parts behind, which cost money. */
-  async #removeUnfinished(finished: ReadonlySet<string>): Promise<void> {
-    for (const { object, begunAt } of await listUploads(this.#calls, this.#folder, { all: true })) {
-      if (finished.has(object.slice(this.#folder.length))) continue;
-      if (Date.now() - begunAt.getTime() > DAY_MS) await removeObject(this.#calls, object);
-    }
+  async tidy(): Promise<void> {
+    const uploads = await listUploads(this.#calls, this.#folder, { all: true });
+    for (const { object, id, begunAt } of uploads)
+      if (Date.now() - begunAt.getTime() > UNFINISHED_MS) await endUpload(this.#calls, object, id);
   }
 
   get #folder(): string {

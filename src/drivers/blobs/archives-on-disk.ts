@@ -36,7 +36,6 @@ export class DiskArchives implements ArchiveStore {
     const sumPart = `${part.slice(0, -PART.length)}.sha256${PART}`;
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await this.#removeLeftovers();
       const info = await writePart(part, content);
       await writePart(sumPart, oneChunk(`${info.sha256}  ${this.#name(id)}\n`));
       await rename(sumPart, `${path}.sha256`);
@@ -69,8 +68,8 @@ export class DiskArchives implements ArchiveStore {
   }
 
   /** A killed run leaves its part behind. Another run may be writing one now. */
-  async #removeLeftovers(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
+  async tidy(): Promise<void> {
+    for (const name of (await readdir(this.#folder).catch(undefinedIfMissing)) ?? []) {
       if (!name.startsWith(this.#prefix) || !name.endsWith(PART)) continue;
       const path = join(this.#folder, name);
       const found = await stat(path).catch(undefinedIfMissing);

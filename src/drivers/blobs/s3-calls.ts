@@ -20,6 +20,8 @@ export interface S3Options {
   readonly hostStyle: boolean;
   /** The beginning of the names of all our objects, without a slash at the end. */
   readonly prefix: string;
+  /** Ends all calls. */
+  readonly signal?: AbortSignal;
   /** How long a call may take, with its retries. Default: 20 s, and a minute with content. */
   readonly timeoutMs?: number;
 }
@@ -63,7 +65,8 @@ export class S3Calls {
     const limitMs = this.options.timeoutMs ?? (hasContent ? CONTENT_MS : CALL_MS);
     const timer = setTimeout(() => abort.abort(), limitMs);
     try {
-      return await work(s3, client, abort.signal);
+      const { signal } = this.options;
+      return await work(s3, client, signal ? AbortSignal.any([signal, abort.signal]) : abort.signal);
     } catch (error) {
       throw toBlobError(error, abort.signal.aborted);
     } finally {

@@ -76,6 +76,12 @@ export class MultipartWriter implements BlobWriter {
     return info;
   }
 
+  /** Ends this upload only: an object of the same name stays. */
+  async abandon(): Promise<void> {
+    await this.#sending.catch(() => undefined);
+    if (this.#uploadId !== undefined) await endUpload(this.#calls, this.#options.object, this.#uploadId);
+  }
+
   async abort(): Promise<void> {
     await this.#sending.catch(() => undefined);
     await removeObject(this.#calls, this.#options.object);
@@ -210,17 +216,20 @@ export async function findSize(calls: S3Calls, object: string): Promise<number |
 
 /** Deletes the object, and ends its unfinished uploads. */
 export async function removeObject(calls: S3Calls, object: string): Promise<void> {
-  const target = { Bucket: calls.bucket, Key: object };
-  for (const { id } of await listUploads(calls, object)) {
-    await calls
-      .run((s3, client, abortSignal) =>
-        client.send(new s3.AbortMultipartUploadCommand({ ...target, UploadId: id }), { abortSignal }),
-      )
-      .catch((error: unknown) => {
-        if (!(error instanceof BlobMissingError)) throw error;
-      });
-  }
+  for (const { id } of await listUploads(calls, object)) await endUpload(calls, object, id);
   await deleteObject(calls, object);
+}
+
+/** Ends an unfinished upload. Succeeds if it has ended. */
+export async function endUpload(calls: S3Calls, object: string, id: string): Promise<void> {
+  const target = { Bucket: calls.bucket, Key: object, UploadId: id };
+  await calls
+    .run((s3, client, abortSignal) =>
+      client.send(new s3.AbortMultipartUploadCommand(target), { abortSignal }),
+    )
+    .catch((error: unknown) => {
+      if (!(error instanceof BlobMissingError)) throw error;
+    });
 }
 
 /** Deletes an object that is never written in parts. */

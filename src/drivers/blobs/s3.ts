@@ -200,6 +200,9 @@ export class S3Blobs implements BlobStore {
     const chunks = body[Symbol.asyncIterator]();
     const idleMs = this.#calls.options.timeoutMs ?? IDLE_MS;
     let left = ContentLength ?? Number.POSITIVE_INFINITY;
+    const { signal } = this.#calls.options;
+    const stop = () => body.destroy();
+    signal?.addEventListener('abort', stop);
     try {
       for (;;) {
         const next = await withTimeout(chunks.next(), idleMs).catch((error: unknown) => {
@@ -211,6 +214,7 @@ export class S3Blobs implements BlobStore {
       }
       if (left > 0 && ContentLength !== undefined) throw toReadError(undefined);
     } finally {
+      signal?.removeEventListener('abort', stop);
       body.destroy();
     }
   }

@@ -13,8 +13,15 @@ const BASES = 'skerry-bases';
 const SEGMENTS = 'skerry-wal';
 const BASE = /^skerry-bases-([0-9a-f-]{36})-(\d+)\/files\/[0-9a-f-]{36}$/;
 
-export function openStoredWal(options: StoreOptions, { database, cluster }: WalArchiveName): WalArchive {
-  const open = (kind: string) => new StoredArchives({ ...options, prefix: `${kind}-${database}-${cluster}` });
+/** `signal` ends what is under way. */
+export function openStoredWal(
+  options: StoreOptions,
+  { database, cluster }: WalArchiveName,
+  signal?: AbortSignal,
+): WalArchive {
+  const ending = signal === undefined ? {} : { signal };
+  const open = (kind: string) =>
+    new StoredArchives({ ...options, ...ending, prefix: `${kind}-${database}-${cluster}` });
   const name = `${options.url} ${options.bucket} ${BASES}-${database}-${cluster}`;
   return { name, cluster, bases: open(BASES), segments: open(SEGMENTS) };
 }

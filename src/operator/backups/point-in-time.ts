@@ -14,6 +14,7 @@ interface RestoreToOptions {
   readonly store?: true;
   readonly identity: string;
   readonly database?: string;
+  readonly baseBefore?: Date;
 }
 
 export function addRestoreTo(program: Command, { resources, terminal }: OperatorContext): void {
@@ -23,6 +24,11 @@ export function addRestoreTo(program: Command, { resources, terminal }: Operator
     .option('--from <folder>', 'The folder of SKERRY_BACKUP_TO')
     .option('--store', 'Read it from the store of SKERRY_S3_URL')
     .requiredOption('--identity <file>', 'The age identity of one of its recipients')
+    .option(
+      '--base-before <time>',
+      'Use a base from before this time, if the newest cannot be replayed',
+      parseTime,
+    )
     .option('--database <id>', 'Which database, if there are several')
     .description('Restore the embedded database to a point in time; the service then waits for recover')
     .action(async (until: Date | null, options: RestoreToOptions) => {
@@ -30,7 +36,9 @@ export function addRestoreTo(program: Command, { resources, terminal }: Operator
       const identity = requireIdentity(resources);
       const archives = await findArchives(resources, options);
       const tell = (line: string) => terminal.out(line);
-      const { at, withMarks } = await restoreTo({ archives, until, identities, identity, tell });
+      const { baseBefore = null } = options;
+      const restoring = { archives, until, baseBefore, identities, identity, tell };
+      const { at, withMarks } = await restoreTo(restoring);
       const change = at === null ? '' : `; its last change is of ${formatRfc3339(at)}`;
       terminal.out(`restored the database${change}`);
       terminal.out(describeRecovery(withMarks));

@@ -19,7 +19,7 @@ export const BACKUP_SETTINGS = {
   SKERRY_BACKUP_VERIFY: choice(
     ['restore', 'read'],
     'restore',
-    'how a backup is verified. restore: into a scratch PostgreSQL, and so are bases; read: by its checksums',
+    'how backups are verified. restore: in a scratch PostgreSQL, and bases, too; read: by checksums',
   ),
   SKERRY_BACKUP_KEEP_DAYS: whole(
     '30',

@@ -82,7 +82,11 @@ export const DATABASE_METRICS = {
     labels: [],
   },
   skerry_wal_base_failed: {
-    help: '1 if the newest base for point-in-time recovery could not be restored to verify it, or 0.',
+    help: '1 if the newest base that was tried for point-in-time recovery could not be restored, or 0.',
+    labels: [],
+  },
+  skerry_wal_verified_base_age_seconds: {
+    help: 'Time since the newest base that was restored to verify it. Without one, since the first base.',
     labels: [],
   },
   skerry_database_size_bytes: { help: 'Size of the database.', labels: [] },

@@ -5,7 +5,7 @@
  * The file `wal-chain` exists while every segment since the newest base backup was copied. A start without
  * archiving, or a spool that was dropped, removes it: point-in-time recovery then needs a new base, and the
  * time of the file `wal-broken` says since when. The file `wal-base` names the newest base and its archive,
- * and `wal-proof` the newest verified base.
+ * and `wal-proof` the newest base that was restored.
  */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -29,18 +29,13 @@ export interface StoredBase {
   readonly archive: string | null;
 }
 
-/** The outcome of restoring a base to verify it. */
-export interface BaseProof {
-  readonly startedAt: Date;
-  /** Why it could not be restored. */
-  readonly failure: string | null;
-}
-
+/** Whether bases can be restored. */
 export interface ProofState {
-  /** When the newest base began that was restored. */
-  readonly provedAt: Date | null;
-  /** Why the newest base was not. */
-  readonly failure: string | null;
+  /** When the newest base began that was restored, or else the first base that should have been. */
+  readonly since: Date;
+  readonly isProved: boolean;
+  /** When the newest base began that could not be restored, and why. */
+  readonly failed: { readonly startedAt: Date; readonly reason: string } | null;
 }
 
 export interface WalSpool {
@@ -60,8 +55,8 @@ export interface WalSpool {
   begin(base: StoredBase & { readonly archive: string }): Promise<void>;
   /** Returns the newest base without a look at its archive, which may hang; null if none was stored. */
   newestBase(): Promise<StoredBase | null>;
-  saveProof(proof: BaseProof): Promise<void>;
-  /** Returns null before the first proof. */
+  saveProof(state: ProofState): Promise<void>;
+  /** Returns null if no base was to be restored yet. */
   readProof(): Promise<ProofState | null>;
   /** The file of `newestBase`. Without it, an archive may begin in an empty folder. */
   readonly baseFile: string;
@@ -205,17 +200,19 @@ class FolderSpool implements WalSpool {
     const space = text.indexOf(' ');
     return { startedAt: new Date(text.slice(0, space)), archive: text.slice(space + 1) };
   }
-  async saveProof({ startedAt, failure }: BaseProof): Promise<void> {
-    const provedAt = failure === null ? startedAt : ((await this.readProof())?.provedAt ?? null);
-    await replaceFile(proofFile(this.#home), `${provedAt?.toISOString() ?? ''} ${failure ?? ''}`);
+  async saveProof({ since, isProved, failed }: ProofState): Promise<void> {
+    const failure = failed === null ? [] : [failed.startedAt.toISOString(), failed.reason];
+    const words = [since.toISOString(), isProved ? 'proved' : 'waits', ...failure];
+    await replaceFile(proofFile(this.#home), words.join(' '));
   }
 
   async readProof(): Promise<ProofState | null> {
     const text = await readFile(proofFile(this.#home), 'utf8').catch(undefinedIfMissing);
     if (text === undefined) return null;
-    const space = text.indexOf(' ');
-    const [time, failure] = [text.slice(0, space), text.slice(space + 1)];
-    return { provedAt: time === '' ? null : new Date(time), failure: failure === '' ? null : failure };
+    const [since = '', state, failedAt, ...reason] = text.split(' ');
+    const failed =
+      failedAt === undefined ? null : { startedAt: new Date(failedAt), reason: reason.join(' ') };
+    return { since: new Date(since), isProved: state === 'proved', failed };
   }
 }
 

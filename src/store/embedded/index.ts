@@ -59,10 +59,12 @@ export async function startEmbedded(options: {
   isArchiving?: boolean;
   /** For a base that a restore placed: replays the log up to this time, or as far as there is one. */
   replay?: { readonly until: Date | null };
+  /** Ends a start that takes long, with an error. */
+  signal?: AbortSignal | undefined;
   log?: (line: string) => void;
   onRestart?: () => void;
 }): Promise<EmbeddedDatabase> {
-  const { log = () => {}, onRestart = () => {}, isArchiving = false, replay } = options;
+  const { log = () => {}, onRestart = () => {}, isArchiving = false, replay, signal } = options;
   const cleanups: (() => Promise<void>)[] = [];
   const stopAll = async (): Promise<void> => {
     for (const step of cleanups.splice(0).reverse()) await step().catch((error: Error) => log(error.message));
@@ -85,7 +87,7 @@ export async function startEmbedded(options: {
     const readyTimeoutMs = replay === undefined ? READY_TIMEOUT_MS : REPLAY_TIMEOUT_MS;
     const launchClean = async () => {
       await removeStaleFiles(home, socket);
-      return await launch(home, binaries, lock, { socket, settings, readyTimeoutMs });
+      return await launch(home, binaries, lock, { socket, settings, readyTimeoutMs, signal });
     };
     const supervisor = await supervise(launchClean, { log, onRestart });
     cleanups.push(supervisor.stop);

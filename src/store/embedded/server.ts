@@ -36,6 +36,7 @@ interface LaunchOptions {
   readonly socket: Socket;
   readonly settings: PostgresSettings;
   readonly readyTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts postgres on a prepared cluster without files of an earlier run. */
@@ -43,7 +44,7 @@ export async function launch(
   home: Home,
   binaries: Binaries,
   lock: Lock,
-  { socket, settings, readyTimeoutMs }: LaunchOptions,
+  { socket, settings, readyTimeoutMs, signal }: LaunchOptions,
 ): Promise<Server> {
   const log = await openLog(home.log);
   const child = spawn(
@@ -69,7 +70,7 @@ export async function launch(
   return {
     exited,
     ready: async () => {
-      if (await waitUntilReady(child, home, readyTimeoutMs)) return;
+      if (await waitUntilReady(child, home, { timeoutMs: readyTimeoutMs, signal })) return;
       await exited;
       throw new Error(`the database did not start: ${errorLine} (see ${home.log})`);
     },
@@ -78,11 +79,16 @@ export async function launch(
 }
 
 /** Returns whether it accepted connections before it exited. Throws on a timeout. */
-async function waitUntilReady(child: ChildProcess, home: Home, timeoutMs: number): Promise<boolean> {
+async function waitUntilReady(
+  child: ChildProcess,
+  home: Home,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
   while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
     const file = await readPidFile(home.cluster);
     if (file?.pid === child.pid && file.ready) return true;
+    if (signal?.aborted) child.kill('SIGQUIT');
     if (performance.now() > deadlineMs) throw new Error(`timed out starting the database; see ${home.log}`);
     await pause(READY_POLL_MS);
   }

@@ -24,7 +24,7 @@ export function backUpJob(service: Service): Job {
         if (!isClean) {
           // An error is not repeated.
           isClean = true;
-          isClean = plan.scratchFolder === null || (await removeLeftovers(plan.scratchFolder, 'backup'));
+          isClean = await removeLeftovers(plan.dataDir);
         }
         await backUpAsScheduled(service, plan, signal);
       }),

@@ -98,6 +98,11 @@ describe('the metrics of the operator’s listener', () => {
       );
     }
     JSON.parse(read('deploy/grafana/skerry.json'));
+    const alerts = [...read('deploy/prometheus/skerry.rules.yml').matchAll(/- alert: (\w+)/g)];
+    assert.deepEqual(
+      alerts.map(([, name]) => name ?? '').filter((name) => !guide.includes(`| \`${name}\` |`)),
+      [],
+    );
   });
 
   it('pass promtool, like the rules for alerts', { skip: NO_PROMTOOL }, async () => {

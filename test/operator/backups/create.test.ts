@@ -79,6 +79,7 @@ test('a backup that is stopped ends at once, and leaves no copy', async () => {
         ),
       read: (id) => stopBehindFirst(target.read(id), () => stopAt('read')),
       list: () => target.list(),
+      tidy: () => target.tidy(),
       remove: (id) => target.remove(id),
     };
     const { signal } = abort;
@@ -91,7 +92,7 @@ test('a backup that is stopped ends at once, and leaves no copy', async () => {
   await attempt('read');
   assert.deepEqual(await readdir(folder), []);
   await mkdir(join(folder, 'backup-check-left'));
-  assert.equal(await removeLeftovers(folder, 'backup'), true);
+  assert.equal(await removeLeftovers(folder), true);
   assert.deepEqual(await readdir(folder), []);
 });
 

@@ -159,5 +159,6 @@ async function deleteOld(service: Deps, plan: BackupPlan, target: ArchiveStore):
   const ids = (await target.list()).sort();
   for (const id of ids.slice(0, -NEWEST_KEPT))
     if (idTimestamp(id) < before && id !== proved) await target.remove(id);
+  await target.tidy();
   await deleteBackups(db, { before, keep: proved });
 }

@@ -15,6 +15,7 @@ export interface BackupPlan {
   /** Minutes after midnight UTC. */
   readonly atMinutes: number;
   readonly keepDays: number;
+  readonly dataDir: string;
   /** Where a backup is restored to verify it; null: it is only read back. */
   readonly scratchFolder: string | null;
   /** Opens a folder for a backup that is not scheduled. */

@@ -5,13 +5,14 @@
  */
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { withTimeout } from '../../../kernel/timeout.ts';
+import type { WalArchive } from '../../../ports/archives.ts';
 import { readClusterId } from '../../../store/service/service.ts';
 import type { Service } from '../../context.ts';
 import { runExclusively } from '../exclusive.ts';
-import { removeLeftovers } from '../scratch.ts';
 import { type BaseRun, isBaseDue, storeBase } from './base.ts';
 import { deleteOld } from './expire.ts';
-import { BASE_RETRY_MS, type WalPlan } from './plan.ts';
+import { BASE_RETRY_MS, TIDY_EVERY_MS, type WalPlan } from './plan.ts';
+import { BaseProof } from './prove.ts';
 import { storeSegments, whileStoring } from './segments.ts';
 
 type Deps = Pick<Service, 'db' | 'log'>;
@@ -23,38 +24,58 @@ const LAST_ROUND_MS = 3_000;
 const TOO_LATE =
   'the last changes were not archived in time: they are in the data folder until the next start does it';
 
-/** Returns a function that does one round. It remembers that a base failed, and waits with the next one. */
+/** Returns a function that does one round. It remembers what failed, and waits with the next attempt. */
 export function openArchiving(service: Deps, plan: WalPlan): (signal: AbortSignal) => Promise<void> {
-  let notBefore = Number.NEGATIVE_INFINITY;
-  let isClean = plan.scratchFolder === null;
-  const archiveBase = async (run: BaseRun) => {
-    if (performance.now() < notBefore || !(await isBaseDue(run))) return;
-    notBefore = performance.now() + BASE_RETRY_MS;
-    await storeBase(service, run);
-    await whileStoring(service, run, async () =>
-      deleteOld(await plan.listArchives(), { current: run.archive, days: plan.days }),
-    );
-    notBefore = Number.NEGATIVE_INFINITY;
-  };
+  const proof = new BaseProof();
+  const mayTryBase = everyMs(BASE_RETRY_MS);
+  const mayTidy = everyMs(TIDY_EVERY_MS);
+  let archive: WalArchive | null = null;
   return async (signal) =>
     await runExclusively(service, LEASE, async () => {
       const spool = await plan.openSpool();
       if (spool === null) return;
-      const run = { spool, archive: plan.open(await readClusterId(service.db)), plan, signal };
+      archive ??= plan.open(await readClusterId(service.db), signal);
+      const run = { spool, archive, plan, signal };
       await storeSegments(service, run);
-      if (!isClean && plan.scratchFolder !== null)
-        isClean = await removeLeftovers(plan.scratchFolder, 'base');
-      await archiveBase(run);
+      if ((await isBaseDue(run, proof.isWaiting)) && mayTryBase.next()) {
+        const base = await storeBase(service, run);
+        mayTryBase.reset();
+        if (plan.scratchFolder !== null) proof.begin(base);
+      }
+      await proof.run(service, run);
+      if (mayTidy.next()) await whileStoring(service, run, () => tidy(run, plan));
     });
+}
+
+async function tidy({ spool, archive: current, signal }: BaseRun, plan: WalPlan): Promise<void> {
+  const proof = plan.scratchFolder === null ? null : await spool.readProof();
+  const proved = proof?.isProved ? proof.since : null;
+  await deleteOld(await plan.listArchives(), { current, days: plan.days, proved, signal });
+}
+
+/** Lets through one call in a while. */
+function everyMs(waitMs: number) {
+  let notBefore = Number.NEGATIVE_INFINITY;
+  return {
+    next: () => {
+      if (performance.now() < notBefore) return false;
+      notBefore = performance.now() + waitMs;
+      return true;
+    },
+    reset: () => {
+      notBefore = Number.NEGATIVE_INFINITY;
+    },
+  };
 }
 
 /** Returns a function that stores what PostgreSQL archives while it stops. */
 export async function openLastRound({ db, log }: Deps, plan: WalPlan): Promise<() => Promise<void>> {
-  const archive = plan.open(await readClusterId(db));
+  const cluster = await readClusterId(db);
   return async () => {
     const spool = await plan.openSpool();
     if (spool === null) return;
-    const run = { spool, archive, plan, signal: AbortSignal.timeout(LAST_ROUND_MS) };
+    const signal = AbortSignal.timeout(LAST_ROUND_MS);
+    const run = { spool, archive: plan.open(cluster, signal), plan, signal };
     await withTimeout(storeSegments({ log }, run), LAST_ROUND_MS, () => new OperatorError(TOO_LATE));
   };
 }

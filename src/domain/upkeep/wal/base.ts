@@ -1,6 +1,6 @@
 /**
- * Stores a base once a day, or when the chain of segments has a gap, and restores it into a scratch database
- * with the segments that it needs. Segments are stored meanwhile.
+ * Stores a base once a day, when the chain of segments has a gap, or when the newest one was not restored to
+ * verify it. Segments are stored meanwhile.
  */
 import { createIdentity, encryptArchive } from '../../../kernel/crypt/age.ts';
 import { readVersion } from '../../../kernel/settings/version.ts';
@@ -10,12 +10,10 @@ import { readDatabaseBytes } from '../../../store/service/backups.ts';
 import { findServiceRow } from '../../../store/service/service.ts';
 import type { Service } from '../../context.ts';
 import { latestTime } from '../backups/plan.ts';
-import { describeFailure } from '../scratch.ts';
 import { findNewestBase } from './expire.ts';
 import { baseId } from './names.ts';
-import { BASE_EVERY_MS, type WalPlan } from './plan.ts';
-import { proveBase } from './prove.ts';
-import { requireBases, type SegmentRun, STORE_EVERY_MS, storeSegments, whileStoring } from './segments.ts';
+import { BASE_EVERY_MS, UNPROVED_EVERY_MS, type WalPlan } from './plan.ts';
+import { requireBases, type SegmentRun, STORE_EVERY_MS, storeSegments } from './segments.ts';
 
 type Deps = Pick<Service, 'db' | 'log'>;
 
@@ -23,35 +21,45 @@ export interface BaseRun extends SegmentRun {
   readonly plan: Pick<WalPlan, 'recipients' | 'source' | 'dataDir' | 'scratchFolder'>;
 }
 
-/** Looks into the archive only where the spool does not know: this is asked every few seconds. */
-export async function isBaseDue({ spool, archive }: BaseRun): Promise<boolean> {
+export interface StoredBase {
+  readonly id: string;
+  readonly segment: string;
+  readonly startedAt: Date;
+  /** Of its file or object. */
+  readonly name: string;
+  readonly databaseBytes: number;
+  /** Reads it and its segments. Only this process has it. */
+  readonly identity: string;
+}
+
+/**
+ * Looks into the archive only where the spool does not know: this is asked every few seconds. `isProving`:
+ * the newest base waits to be restored.
+ */
+export async function isBaseDue({ spool, archive, plan }: BaseRun, isProving: boolean): Promise<boolean> {
   if (!(await spool.isWhole())) return true;
   const newest = await spool.newestBase();
   if (newest !== null && newest.archive !== null && newest.archive !== archive.name) return true;
   const startedAt =
     newest?.archive === archive.name ? newest.startedAt : findNewestBase(await archive.bases.list());
   if (startedAt === null || startedAt > latestTime(new Date())) return true;
-  return Date.now() - startedAt.getTime() >= BASE_EVERY_MS;
+  const ageMs = Date.now() - startedAt.getTime();
+  if (ageMs >= BASE_EVERY_MS) return true;
+  if (plan.scratchFolder === null || isProving || ageMs < UNPROVED_EVERY_MS) return false;
+  const proof = await spool.readProof();
+  return proof === null || !proof.isProved || proof.since < startedAt;
 }
 
-export async function storeBase(deps: Deps, run: BaseRun): Promise<void> {
-  const { plan, spool, signal } = run;
-  await requireBases(spool, run.archive);
-  if (plan.scratchFolder === null) {
-    await writeBase(deps, run);
-    return;
-  }
-  // Only this run can read what it stores, besides the recipients.
+/** Stores a base that its recipients can read, and this process. */
+export async function storeBase(deps: Deps, run: BaseRun): Promise<StoredBase> {
+  const { plan, spool, archive } = run;
+  await requireBases(spool, archive);
   const { identity, recipient } = await createIdentity({ like: plan.recipients });
-  const readable = { ...run, plan: { ...plan, recipients: [...plan.recipients, recipient] } };
-  const written = await writeBase(deps, readable);
-  const { startedAt, name } = written;
-  const proof = { ...written, archive: run.archive, identity, scratchFolder: plan.scratchFolder, signal };
-  const failure = await whileStoring(deps, run, () => proveBase(proof)).then(() => null, describeFailure);
-  signal.throwIfAborted();
-  await spool.saveProof({ startedAt, failure });
-  if (failure === null) deps.log.info({ name }, 'the base was restored to verify it');
-  else deps.log.error({ name, failure }, 'the base could not be restored');
+  const recipients = plan.scratchFolder === null ? plan.recipients : [...plan.recipients, recipient];
+  const base = await writeBase(deps, { ...run, plan: { ...plan, recipients } });
+  if (plan.scratchFolder !== null && (await spool.readProof()) === null)
+    await spool.saveProof({ since: base.startedAt, isProved: false, failed: null });
+  return { ...base, identity };
 }
 
 async function writeBase({ db, log }: Deps, run: BaseRun) {

@@ -9,21 +9,37 @@ interface Base extends BaseName {
   readonly id: string;
 }
 
-/** The running cluster's newest base from before the period stays: a restore reaches all of the period. */
+interface Period {
+  readonly current: WalArchive;
+  readonly days: number;
+  /** When the newest base began that could be restored; null: it does not matter. */
+  readonly proved: Date | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The running cluster's newest base from before the period stays: a restore reaches all of the period. The
+ * newest verified base stays, too, with all that follows.
+ */
 export async function deleteOld(
   archives: readonly WalArchive[],
-  { current, days }: { readonly current: WalArchive; readonly days: number },
+  { current, days, proved, signal }: Period,
 ): Promise<void> {
   const now = await latestPlausible(current);
-  const before = now - days * DAY_MS;
+  const before = Math.min(now - days * DAY_MS, proved?.getTime() ?? Number.POSITIVE_INFINITY);
   for (const archive of archives) {
+    signal.throwIfAborted();
     const keepsNewest = archive.cluster === current.cluster;
     const bases = (await archive.bases.list()).map((id) => ({ id, ...parseBaseId(id) }));
     const segments = await archive.segments.list();
     const expired = findExpired(bases, segments, { before, keepsNewest });
     // Bases last: without one, no one looks for segments.
-    for (const id of expired.segments) await archive.segments.remove(id);
+    for (const id of expired.segments) {
+      signal.throwIfAborted();
+      await archive.segments.remove(id);
+    }
     for (const id of expired.bases) await archive.bases.remove(id);
+    for (const each of [archive.segments, archive.bases]) await each.tidy();
   }
 }
 

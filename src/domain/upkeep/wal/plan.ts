@@ -15,8 +15,8 @@ export interface WalPlan {
   readonly days: number;
   /** Null if this process cannot see the spool. */
   readonly openSpool: () => Promise<WalSpool | null>;
-  /** Opens what was archived of one cluster. */
-  readonly open: (cluster: string) => WalArchive;
+  /** Opens what was archived of one cluster. `signal` ends calls of a store. */
+  readonly open: (cluster: string, signal?: AbortSignal) => WalArchive;
   /** Opens what was archived of this database: a restored backup is another cluster. */
   readonly listArchives: () => Promise<WalArchive[]>;
 }
@@ -33,3 +33,10 @@ export const BROKEN_MAX_MS = 2 * HOUR_MS;
 export const WAITS_MAX_MS = 10 * MINUTE_MS;
 /** 1 GiB of segments that could not be stored. Then they are dropped, for the database to keep its disk. */
 export const SPOOL_MAX = 64;
+/** A base that was not restored, because the service stopped or it failed, is followed by another one. */
+export const UNPROVED_EVERY_MS = 6 * HOUR_MS;
+/** A store that is away for a while should not look like a damaged base. */
+export const PROOF_ATTEMPTS = 3;
+export const PROOF_RETRY_MS = 10 * MINUTE_MS;
+/** How often old bases and segments are deleted. */
+export const TIDY_EVERY_MS = 6 * HOUR_MS;

@@ -27,6 +27,8 @@ export interface RestoreToOptions {
   readonly archives: readonly WalArchive[];
   /** Null: the last change in the archive. */
   readonly until: Date | null;
+  /** Only bases that began before it are tried; null: all. */
+  readonly baseBefore: Date | null;
   readonly identities: readonly string[];
   readonly identity: IdentityOptions;
   /** Gets a line for each step. */
@@ -42,12 +44,12 @@ export interface RestoredTo {
 
 export async function restoreTo(options: RestoreToOptions): Promise<RestoredTo> {
   const { until, identity, tell } = options;
-  const { placed, segments, gap } = await placeFiles(options);
+  const { placed, segments, gap, startedAt } = await placeFiles(options);
   await placed.handOver();
   tell(`replaying ${segments} segments of the write-ahead log`);
   const { dataDir } = identity;
   const embedded = await startEmbedded({ dataDir, replay: { until } }).catch((error: unknown) => {
-    throw explain(error, until, gap);
+    throw explain(error, { until, gap, startedAt });
   });
   try {
     const marked = await mark(embedded.connection, options);
@@ -97,7 +99,7 @@ async function placeFiles(options: RestoreToOptions): Promise<PlacedFiles> {
       await placed.reserveTimeline(taken);
     const gap = describeGap(damaged, missing);
     if (gap !== null) tell(`${gap}: the log after it cannot be replayed`);
-    return { placed, segments, gap };
+    return { placed, segments, gap, startedAt };
   }
   throw new OperatorError('there is no whole base from before this time');
 }
@@ -136,6 +138,8 @@ interface PlacedFiles {
   readonly segments: number;
   /** Why the log ends before the last segment of the archive. */
   readonly gap: string | null;
+  /** When the base began. */
+  readonly startedAt: Date;
 }
 
 interface Candidate {
@@ -146,11 +150,12 @@ interface Candidate {
 }
 
 /** Newest first. */
-async function listBases({ archives }: RestoreToOptions): Promise<Candidate[]> {
+async function listBases({ archives, baseBefore }: RestoreToOptions): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (const archive of archives)
     for (const id of await archive.bases.list()) found.push({ id, archive, ...parseBaseId(id) });
-  return found.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
+  const tried = found.filter(({ startedAt }) => baseBefore === null || startedAt < baseBefore);
+  return tried.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
 }
 
 /** PostgreSQL only knows that it has reached the wanted time when it reads a change from after it. */
@@ -198,8 +203,18 @@ export async function markNow(db: OpenDatabase, identity: IdentityOptions, asOf:
   });
 }
 
-function explain(error: unknown, until: Date | null, gap: string | null): unknown {
-  if (!(error instanceof Error && /recovery target was reached/.test(error.message))) return error;
+function explain(
+  error: unknown,
+  { until, gap, startedAt }: Pick<PlacedFiles, 'gap' | 'startedAt'> & Pick<RestoreToOptions, 'until'>,
+): unknown {
+  if (!(error instanceof Error)) return error;
+  if (!/recovery target was reached/.test(error.message)) {
+    const base = formatRfc3339(startedAt);
+    return new OperatorError(
+      `the base of ${base} could not be replayed: ${error.message}; ` +
+        `to try an earlier one, add --base-before ${base}`,
+    );
+  }
   const reason = gap === null ? '' : `${gap}, so `;
   return new OperatorError(
     `${reason}the archive ends before ${until === null ? 'this time' : formatRfc3339(until)}: ` +

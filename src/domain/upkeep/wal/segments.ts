@@ -10,7 +10,7 @@ import { segmentId } from './names.ts';
 import { SPOOL_MAX, type WalPlan } from './plan.ts';
 
 /** The size of a segment before compression. */
-const SEGMENT_BYTES = 16 * 1024 ** 2;
+export const SEGMENT_BYTES = 16 * 1024 ** 2;
 /** How often segments are stored while other work is under way. */
 export const STORE_EVERY_MS = 5_000;
 
@@ -52,7 +52,7 @@ export async function whileStoring<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const working = work();
-  while (!(await settlesWithin(working, STORE_EVERY_MS))) {
+  while (!(await settlesWithin(working, STORE_EVERY_MS)) && !run.signal.aborted) {
     // The next round repeats it.
     await storeSegments(deps, run).catch((error: unknown) =>
       deps.log.warn({ err: describeError(error) }, 'the write-ahead log could not be stored'),
@@ -66,8 +66,8 @@ export async function requireBases(spool: WalSpool, { name, bases }: WalArchive)
   const newest = await spool.newestBase();
   if (newest?.archive !== name || (await bases.list()).length > 0) return;
   throw new OperatorError(
-    `${bases.label} has none of the bases of this database: mount its disk or correct its bucket, or, ` +
-      `if they are lost, delete ${spool.baseFile}`,
+    `${bases.label} has none of the bases of this database: mount its disk or see what happened to the ` +
+      `store, or, if they are lost, delete ${spool.baseFile}`,
   );
 }
 
