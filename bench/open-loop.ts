@@ -112,6 +112,7 @@ export class LoadClient {
   readonly #status: number;
   readonly #request: Buffer;
   readonly #onServed: ((ms: number) => void) | undefined;
+  /** The last used one is used first: the service closes those that are idle for long. */
   readonly #idle: Connection[] = [];
   readonly #waiting: Pending[] = [];
   readonly #all = new Set<Connection>();
@@ -122,6 +123,7 @@ export class LoadClient {
   #failed = 0;
   #servedInTime = 0;
   #cpu = process.cpuUsage();
+  #connectionsMax = 0;
   #startedAtMs = 0;
   #endsAtMs = 0;
   pending = 0;
@@ -144,6 +146,7 @@ export class LoadClient {
 
   /** Opens connections. Each is used once, so that the service has accepted it. */
   async open(count: number): Promise<void> {
+    this.#connectionsMax += count;
     for (let n = 0; n < count; n++) {
       await new Promise<void>((resolve) => {
         this.send(performance.now(), resolve, this.#open());
@@ -170,7 +173,7 @@ export class LoadClient {
   send(dueMs: number, done?: () => void, chosen?: Connection): void {
     this.pending += 1;
     const pending = { dueMs, done };
-    const connection = chosen ?? this.#idle.pop();
+    const connection = chosen ?? this.#idle.pop() ?? this.#reopen();
     this.#ownLagsMs.push(performance.now() - dueMs);
     if (connection) this.#sendOn(connection, pending);
     else this.#waiting.push(pending);
@@ -205,8 +208,19 @@ export class LoadClient {
     return connection;
   }
 
+  /** Replaces one that the service closed. */
+  #reopen(): Connection | undefined {
+    return this.#all.size < this.#connectionsMax ? this.#open() : undefined;
+  }
+
+  #forget(connection: Connection): void {
+    this.#all.delete(connection);
+    const place = this.#idle.indexOf(connection);
+    if (place >= 0) this.#idle.splice(place, 1);
+  }
+
   #end(connection: Connection, ended: Pending | null, status: number | null): void {
-    if (status === null) this.#all.delete(connection);
+    if (status === null) this.#forget(connection);
     if (!ended) return;
     this.pending -= 1;
     const now = performance.now();
