@@ -208,7 +208,7 @@ export class LoadClient {
     return connection;
   }
 
-  /** Replaces one that the service closed. */
+  /** Replaces a connection that the service closed. */
   #reopen(): Connection | undefined {
     return this.#all.size < this.#connectionsMax ? this.#open() : undefined;
   }
