@@ -200,6 +200,7 @@ class FolderSpool implements WalSpool {
     const space = text.indexOf(' ');
     return { startedAt: new Date(text.slice(0, space)), archive: text.slice(space + 1) };
   }
+
   async saveProof({ since, isProved, failed }: ProofState): Promise<void> {
     const failure = failed === null ? [] : [failed.startedAt.toISOString(), failed.reason];
     const words = [since.toISOString(), isProved ? 'proved' : 'waits', ...failure];

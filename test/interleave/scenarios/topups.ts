@@ -38,6 +38,19 @@ function ratesOf(world: InterleaveWorld): Rates {
   } as unknown as Rates;
 }
 
+/** A customer with an invoice over bitcoin, and services that read one chain. */
+async function prepareTopup(world: InterleaveWorld) {
+  const chain = new ScriptedChain('BTC', world.clock, 1);
+  const createFault = () => new Error('no answer');
+  const service = (): Service => {
+    const driver = world.driver(chain, { name: 'chain', createFault });
+    return world.service({ chains: new Map([['BTC', driver]]), rates: ratesOf(world) });
+  };
+  const actor = await world.fixtures.addCustomer();
+  const topup = await createTopup(service(), actor, { coin: 'BTC', amountCents: AMOUNT_CENTS });
+  return { chain, service, actor, topup };
+}
+
 type Script = readonly (readonly [what: string, act: (chain: ScriptedChain) => void])[];
 
 /** Two processes read the chain while it follows a script, the customer cancels, and the invoice expires. */
@@ -46,14 +59,7 @@ function settlement(name: string, script: Script, check: (cents: bigint) => void
     name,
     chances: CHANCES,
     prepare: async (world) => {
-      const chain = new ScriptedChain('BTC', world.clock, 1);
-      const createFault = () => new Error('no answer');
-      const service = (): Service => {
-        const driver = world.driver(chain, { name: 'chain', createFault });
-        return world.service({ chains: new Map([['BTC', driver]]), rates: ratesOf(world) });
-      };
-      const actor = await world.fixtures.addCustomer();
-      const topup = await createTopup(service(), actor, { coin: 'BTC', amountCents: AMOUNT_CENTS });
+      const { chain, service, actor, topup } = await prepareTopup(world);
       const watch = () => async () => {
         const job = watchJob(service());
         for (let runs = 0; runs < RUNS; runs++) await job.run();
@@ -122,14 +128,7 @@ const refundAndRelease: Scenario = {
   name: 'refund-and-release',
   chances: CHANCES,
   prepare: async (world) => {
-    const chain = new ScriptedChain('BTC', world.clock, 1);
-    const createFault = () => new Error('no answer');
-    const service = (): Service => {
-      const driver = world.driver(chain, { name: 'chain', createFault });
-      return world.service({ chains: new Map([['BTC', driver]]), rates: ratesOf(world) });
-    };
-    const actor = await world.fixtures.addCustomer();
-    const topup = await createTopup(service(), actor, { coin: 'BTC', amountCents: AMOUNT_CENTS });
+    const { chain, service, actor, topup } = await prepareTopup(world);
     await setSwitch(service(), 'topup-credit', false);
     chain.pay(topup.deposit_address, topup.deposit_units);
     chain.mine(12);
