@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { textOf } from '../../support/panel-client.ts';
+import { PanelClient, textOf } from '../../support/panel-client.ts';
 import { PASSWORD } from '../../support/session-client.ts';
 import { startWorld, type World } from '../../support/world.ts';
+import { DAY_S } from '../support/estate.ts';
 import { createPayer, mineBlocks, orderTopup, payInvoice, readPageText } from '../support/payer.ts';
 
 describe('billing in the panel', () => {
@@ -23,13 +24,17 @@ describe('billing in the panel', () => {
   const PRICE_CENTS = 505n;
 
   it('the billing page lists renewals in charge order and shows the missing balance', async () => {
-    const { panel, session } = await createPayer(world);
-    assert.match(await readPageText(panel, '/billing'), /No renewals in the next 30 days/);
+    const { session, panel: first } = await createPayer(world);
+    assert.match(await readPageText(first, '/billing'), /No renewals in the next 30 days/);
     await world.opened.db.run(`update plans set price_cents_month = $1 where id = 's1'`, [PRICE_CENTS]);
     await world.addBalance(session, PRICE_CENTS * 4n + 100n);
     const names: string[] = [];
     for (let n = 0; n < 3; n++) await session.post('/deploy-api.php', deploy);
     await world.settle();
+    // A month may have 31 days.
+    await world.advance(2 * DAY_S);
+    await session.signIn();
+    const panel = PanelClient.forUrl(world.url, { cookie: session.cookie });
     const { text } = await panel.get('/billing');
     for (const [, name = ''] of text.matchAll(/<a href="\/servers\/srv_\w+">([^<]+)</g)) names.push(name);
     assert.equal(names.length, 3);
