@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import fc from 'fast-check';
 import { assignmentsFor, bindParameters, parametersFor } from '../../src/store/parameters.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
+import { PROPERTY_RUNS } from '../support/runs.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {
@@ -49,4 +51,38 @@ it('a list of columns becomes its parameters or its assignments', () => {
   assert.equal(parametersFor(columns), '$id, $first_name,\n  $size');
   assert.equal(assignmentsFor('id, size'), 'id = $id, size = $size');
   assert.equal(assignmentsFor('id, size', 'excluded.'), 'id = excluded.id, size = excluded.size');
+});
+
+it('an array arrives as it was given, whether or not its items need quotes', async () => {
+  const words = [
+    '',
+    ' ',
+    'null',
+    'nULl',
+    'a,b',
+    '{}',
+    '"',
+    '\\',
+    'a b',
+    '-',
+    '.',
+    'é',
+    '\n',
+    'server.running',
+    '7',
+  ];
+  const text = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom(...words));
+  const texts = fc.array(fc.option(text.filter((item) => !item.includes('\0'))), { maxLength: 5 });
+  const integers = fc.array(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { maxLength: 5 });
+  const flags = fc.array(fc.boolean(), { maxLength: 5 });
+  const ids = fc.array(fc.uuid(), { maxLength: 5 });
+  const property = fc.asyncProperty(texts, integers, flags, ids, async (texts, integers, flags, ids) => {
+    const found = await scratch.db.row<object>(
+      `select $texts::text[] as texts, $integers::bigint[]::text[] as integers,
+              $flags::boolean[]::text[] as flags, $ids::uuid[] as ids`,
+      { texts, integers, flags, ids },
+    );
+    assert.deepEqual(found, { texts, integers: integers.map(String), flags: flags.map(String), ids });
+  });
+  await fc.assert(property, { numRuns: PROPERTY_RUNS });
 });
