@@ -1,10 +1,9 @@
 /**
- * Claiming due work, compared with pg-boss in the same database with the same batch size; and the cost of
+ * Claiming due work, compared with other queues in the same database with the same batch size; and the cost of
  * fan-out as subscriptions grow. Measures time on one connection, because the database is the subject.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { PgBoss } from 'pg-boss';
 import { toAttemptResult } from '../src/domain/webhooks/attempt.ts';
 import { recordBatches } from '../src/domain/webhooks/record.ts';
 import { KeyRing } from '../src/kernel/secrets.ts';
@@ -14,17 +13,27 @@ import { migrate } from '../src/store/migrate.ts';
 import { claimQueues, readDueDeliveries } from '../src/store/webhooks/queues.ts';
 import { fanOutAll, insertCustomers, insertEvents } from './deliver-fixture.ts';
 import { type Figure, median } from './figure.ts';
+import { openGraphileWorker, openPgBoss, type QueueOptions } from './other-queues.ts';
 
 const ROWS = 50_000;
-const BATCH = 500;
+const ROUNDS = 100;
 const URL = 'https://127.0.0.1:1/';
 
-type Connection = {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly database: string;
-};
+interface ClaimCase {
+  readonly name: string;
+  /** Due rows of each subscription. A lease covers a subscription, so 1 is the most expensive case. */
+  readonly each: number;
+  /** Rows that a claim takes. */
+  readonly batch: number;
+  readonly limit: number;
+  readonly goal: number;
+}
+
+const CASES: readonly ClaimCase[] = [
+  { name: '500 rows of 10 subscriptions', each: 50, batch: 500, limit: 4, goal: 5 },
+  { name: '500 rows of 500 subscriptions', each: 1, batch: 500, limit: 2, goal: 3 },
+  { name: 'one row', each: 1, batch: 1, limit: 2, goal: 3 },
+];
 
 export async function benchClaim(folder: string): Promise<Figure[]> {
   const database = await startEmbedded({ dataDir: join(folder, 'claim') });
@@ -32,15 +41,7 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
   try {
     await migrate(db);
     const figures: Figure[] = [];
-    // A lease covers a subscription, so one due row per subscription is the most expensive case.
-    for (const { each, limit, goal } of [
-      { each: 50, limit: 2, goal: 4 },
-      { each: 1, limit: 0.8, goal: 2 },
-    ]) {
-      const name = `claiming ${ROWS} due rows, ${each} per subscription ÷ pg-boss`;
-      const value = await compareWithPgBoss(db, database.connection, each);
-      figures.push({ name, value, unit: '×', limit, goal, bound: 'min' });
-    }
+    for (const claim of CASES) figures.push(...(await compareClaims(db, database.connection, claim)));
     figures.push(await fanOutGrowth(db));
     return figures;
   } finally {
@@ -50,61 +51,49 @@ export async function benchClaim(folder: string): Promise<Figure[]> {
 }
 
 /**
- * Returns the speed of claiming and reading relative to pg-boss, batch by batch. Completing work is not
+ * Returns the speed of claiming and reading relative to other queues, batch by batch. Completing work is not
  * measured.
  */
-async function compareWithPgBoss(db: OpenDatabase, connection: Connection, each: number): Promise<number> {
-  const boss = new PgBoss({ ...connection, max: 2, supervise: false, schedule: false });
-  await boss.start();
-  const queue = `deliveries-${each}`;
-  await boss.createQueue(queue);
-  for (let n = 0; n < ROWS; n += 5_000) {
-    const jobs = Array.from({ length: 5_000 }, () => ({ data: jobPayload() }));
-    await boss.insert(queue, jobs);
-  }
+async function compareClaims(
+  db: OpenDatabase,
+  connection: QueueOptions['connection'],
+  { name, each, batch, limit, goal }: ClaimCase,
+): Promise<Figure[]> {
+  const others = [
+    { name: 'pg-boss', queue: await openPgBoss({ connection, rows: ROWS, batch }), times: [] as number[] },
+    {
+      name: 'graphile-worker',
+      queue: await openGraphileWorker({ connection, rows: ROWS, batch }),
+      times: [] as number[],
+    },
+  ];
   await fillQueues(db, ROWS / each, each);
-  const [theirs, ours]: [number[], number[]] = [[], []];
-  for (let n = 0; n < ROWS / BATCH; n++) {
-    theirs.push(await timePgBossClaim(boss, queue));
-    ours.push(await timeClaim(db, each));
+  const ours: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { queue, times } of others) times.push(await queue.claim());
+    ours.push(await timeClaim(db, each, batch));
   }
-  await boss.stop({ graceful: false });
-  if (process.env.BENCH_VERBOSE) {
-    process.stderr.write(
-      `${BATCH} rows: pg-boss ${median(theirs).toFixed(2)} ms, ours ${median(ours).toFixed(2)} ms\n`,
-    );
-  }
-  return median(theirs) / median(ours);
+  for (const { queue } of others) await queue.close();
+  return others.map((other) => {
+    if (process.env.BENCH_VERBOSE) {
+      const [theirs, own] = [median(other.times).toFixed(2), median(ours).toFixed(2)];
+      process.stderr.write(`${name}: ${other.name} ${theirs} ms, ours ${own} ms\n`);
+    }
+    const value = median(other.times) / median(ours);
+    return { name: `claiming ${name} ÷ ${other.name}`, value, unit: '×', limit, goal, bound: 'min' };
+  });
 }
 
-/** Returns the fields of a delivery row. */
-function jobPayload(): object {
-  const [delivery, webhook, event] = [randomUUID(), randomUUID(), randomUUID()];
-  return { delivery, webhook, event, type: 'server.running', attempt: 1 };
-}
-
-async function timePgBossClaim(boss: PgBoss, queue: string): Promise<number> {
-  const startedAt = performance.now();
-  const jobs = await boss.fetch(queue, { batchSize: BATCH });
-  const elapsedMs = performance.now() - startedAt;
-  if (jobs.length !== BATCH) throw new Error(`pg-boss returned ${jobs.length} jobs`);
-  await boss.complete(
-    queue,
-    jobs.map(({ id }) => id),
-  );
-  return elapsedMs;
-}
-
-async function timeClaim(db: OpenDatabase, each: number): Promise<number> {
+async function timeClaim(db: OpenDatabase, each: number, batch: number): Promise<number> {
   const now = new Date();
   const leaseId = randomUUID();
   const startedAt = performance.now();
-  const queues = await claimQueues(db, { leaseId, leaseS: 60, now, quickMax: BATCH / each, slowMax: 0 });
+  const queues = await claimQueues(db, { leaseId, leaseS: 60, now, quickMax: batch / each, slowMax: 0 });
   const requests = queues.map(({ webhook_id }) => ({ webhook_id, limit: each }));
   const read = await readDueDeliveries(db, requests, now);
   const elapsedMs = performance.now() - startedAt;
   const due = [...read.values()].flat();
-  if (due.length !== BATCH) throw new Error(`the claim returned ${due.length} deliveries`);
+  if (due.length !== batch) throw new Error(`the claim returned ${due.length} deliveries`);
   const attempt = { attemptedAt: now, endedAt: now, durationMs: 1 };
   const results = due.map((delivery) => toAttemptResult(delivery, { status: 200 }, attempt));
   const reports = queues.map(({ webhook_id: webhookId }, n) => {
