@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NET_SKIP } from '../drivers/compute/qemu/support/net-world.ts';
 import { byLevel, FULL_ONLY } from '../support/runs.ts';
+import { earlierVersions } from './earlier-versions.ts';
 import { startProcesses } from './process-world.ts';
 import type { RollingResult } from './rolling-run.ts';
 
@@ -15,9 +16,11 @@ const UPGRADES = byLevel({ sample: 0, full: 1, soak: 5 });
 const REQUESTS_MIN = 100;
 const REPLACED_WITHIN_MS = 60_000;
 const SKIP = { skip: FULL_ONLY.skip || NET_SKIP };
+const NO_HISTORY = earlierVersions(1).length === 0 && 'needs the history of the repository';
+const HISTORY_SKIP = { skip: SKIP.skip || NO_HISTORY };
 const SCRIPT = fileURLToPath(new URL('./rolling-run.ts', import.meta.url));
 
-async function run(name: 'restart' | 'upgrade', times: number): Promise<RollingResult> {
+async function run(name: 'restart' | 'upgrade' | 'history', times: number): Promise<RollingResult> {
   const command = ['--net', process.execPath, SCRIPT, name, String(times)];
   const { stdout } = await promisify(execFile)('unshare', command);
   return JSON.parse(stdout) as RollingResult;
@@ -60,5 +63,12 @@ it('no request fails during upgrades, and the previous version works on the newe
   const { requests, failures, stderr } = await run('upgrade', UPGRADES);
   assert.deepEqual(failures, [], stderr);
   assert.ok(requests > UPGRADES * REQUESTS_MIN, `${requests} requests`);
+  assert.equal(stderr, '');
+});
+
+it('no request fails during upgrades from earlier versions, and back', HISTORY_SKIP, async () => {
+  const { requests, failures, stderr } = await run('history', UPGRADES);
+  assert.deepEqual(failures, [], stderr);
+  assert.ok(requests > REQUESTS_MIN, `${requests} requests`);
   assert.equal(stderr, '');
 });

@@ -1,16 +1,17 @@
 /**
  * Restarts and upgrades of a running service. A script of its own, because the kernel's setting needs a
- * network namespace: `unshare --net node test/process/rolling-run.ts restart|upgrade <times>`. Prints a
- * `RollingResult`.
+ * network namespace: `unshare --net node test/process/rolling-run.ts restart|upgrade|history <times>`. Prints
+ * a `RollingResult`.
  */
 import { execFileSync } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../../src/store/embedded/index.ts';
 import { killLeftovers, type SkerrydProcess, startSkerryd } from '../support/skerryd-process.ts';
+import { copyThisVersion, earlierVersions, extractVersion, linkVersion } from './earlier-versions.ts';
 import { databaseUrl } from './live-world.ts';
 import { type ProcessWorld, startProcesses } from './process-world.ts';
 import { type LoadResult, RATES, underLoad } from './rolling-load.ts';
@@ -44,13 +45,42 @@ async function restartAll({ serving, children }: ProcessWorld): Promise<void> {
   }
 }
 
-/**
- * Two services on one port. Each newer version adds a migration, which runs before the services are replaced.
- * At the end, both go back one version.
- */
+/** Each newer version adds a migration. */
 async function upgrades(times: number): Promise<RollingResult> {
+  return await inFolder(async (folder) => {
+    const versions = [ROOT];
+    for (let n = 1; n <= times; n++) versions.push(await makeVersion(join(folder, `v${n}`), n));
+    return await upgradeThrough(folder, versions);
+  });
+}
+
+/** From versions of the repository's history to this one. */
+async function history(times: number): Promise<RollingResult> {
+  return await inFolder(async (folder) => {
+    const versions: string[] = [];
+    for (const [n, commit] of earlierVersions(times).entries()) {
+      const fill = (version: string) => extractVersion(version, commit);
+      versions.push(await linkVersion(join(folder, `v${n}`), fill));
+    }
+    return await upgradeThrough(folder, [...versions, ROOT]);
+  });
+}
+
+async function inFolder(run: (folder: string) => Promise<RollingResult>): Promise<RollingResult> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-rolling-'));
   await chmod(folder, 0o755);
+  try {
+    return await run(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
+  }
+}
+
+/**
+ * Two services on one port. The migrations of a version run before the services are replaced. At the end,
+ * both go back one version.
+ */
+async function upgradeThrough(folder: string, versions: readonly string[]): Promise<RollingResult> {
   const database = await startEmbedded({ dataDir: join(folder, 'database') });
   const env = {
     ...RATES,
@@ -60,45 +90,39 @@ async function upgrades(times: number): Promise<RollingResult> {
     SKERRY_LOG_LEVEL: 'error',
     SKERRY_SIM_BLOCK_S: '0',
   };
-  const versions = [ROOT];
-  for (let n = 1; n <= times; n++) versions.push(await makeVersion(join(folder, `v${n}`), n));
-  const program = (version: number) => join(versions[version] ?? '', 'bin/skerryd');
-  const start = (version: number) => startSkerryd(env, ['--shared-port'], program(version));
+  const program = (version: string) => join(version, 'bin/skerryd');
+  const start = (version: string) => startSkerryd(env, ['--shared-port'], program(version));
+  const [oldest = '', ...newer] = versions;
   const stderr: string[] = [];
   let services: SkerrydProcess[] = [];
   try {
-    services = [await start(0), await start(0)];
-    const replaceAll = async (version: number) => {
+    services = [await start(oldest), await start(oldest)];
+    const replaceAll = async (version: string) => {
       for (const [index, service] of services.entries()) {
         stderr.push((await service.stop()).stderr);
         services[index] = await start(version);
       }
     };
     const result = await underLoad(services[0]?.url ?? '', async () => {
-      for (let n = 1; n <= times; n++) {
-        execFileSync(program(n), ['migrate', '--while-running'], { env: { PATH: process.env.PATH, ...env } });
-        await replaceAll(n);
+      for (const version of newer) {
+        execFileSync(program(version), ['migrate', '--while-running'], {
+          env: { PATH: process.env.PATH, ...env },
+        });
+        await replaceAll(version);
       }
-      await replaceAll(times - 1);
+      await replaceAll(versions.at(-2) ?? oldest);
     });
     for (const service of services) stderr.push((await service.stop()).stderr);
     return { ...result, stderr: stderr.join('') };
   } finally {
     killLeftovers();
     await database.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   }
 }
 
 /** A copy of this version with more migrations. */
 async function makeVersion(folder: string, migrations: number): Promise<string> {
-  await mkdir(folder);
-  for (const name of await readdir(ROOT)) {
-    if (name !== 'src') await symlink(join(ROOT, name), join(folder, name));
-  }
-  await rm(join(folder, 'bin'));
-  await cp(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
-  await cp(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
+  await linkVersion(folder, copyThisVersion);
   for (let n = 1; n <= migrations; n++) {
     await writeFile(
       join(folder, `src/store/migrations/9${String(n).padStart(3, '0')}_rolling.sql`),
@@ -108,7 +132,7 @@ async function makeVersion(folder: string, migrations: number): Promise<string> 
   return folder;
 }
 
-const RUNS = { restart: restarts, upgrade: upgrades };
+const RUNS = { restart: restarts, upgrade: upgrades, history };
 const [, , name, times] = process.argv;
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 execFileSync('sysctl', ['-qw', 'net.ipv4.tcp_migrate_req=1']);
