@@ -157,7 +157,7 @@ function operatorProgram(): Command {
   return buildProgram({} as Parameters<typeof buildProgram>[0], (program) => {
     addServe(program, async () => undefined);
     const refuse = () => Promise.reject(new Error('only documented here'));
-    addHostCommands(program, { join: refuse, run: refuse, importImage: refuse }, () => undefined);
+    addHostCommands(program, refuse, () => undefined);
     addDoctor(program, {} as DoctorOptions);
   });
 }

@@ -1,21 +1,12 @@
-/** `skerryd`: the service and the operator's commands. */
+/**
+ * `skerryd`: the service and the operator's commands. Modules that import most of the others are loaded by the
+ * commands that need them.
+ */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { consoleUrl } from './compose/admin.ts';
-import { createHostInviter } from './compose/backends.ts';
-import { findWalArchives, openArchiveBucket } from './compose/backups.ts';
 import { acquireDatabase, type DatabaseHandle, identityOptions, withoutPooler } from './compose/database.ts';
-import { createAddressDeriver } from './compose/derive-addresses.ts';
-import { createQemuCompute } from './compose/drivers.ts';
-import { createHostCommands } from './compose/host-command.ts';
-import { createHostRegistrar, endSimulatedHosts } from './compose/seed.ts';
-import { serve } from './compose/serve-command.ts';
-import { openService } from './compose/service.ts';
 import { type Config, describeConfig, loadConfig } from './config.ts';
 import { requireSameMode } from './domain/database-identity.ts';
-import { compareMarks } from './domain/topups/recovery.ts';
-import { MAIL_PARSER } from './drivers/mail/parser.ts';
-import { createCarryOut } from './http/admin/approved.ts';
 import { createLogger, describeError } from './kernel/logger.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { OperatorResources } from './operator/context.ts';
@@ -81,43 +72,28 @@ function createOperatorResources(): OperatorResources {
       return db;
     },
     identity: () => identityOptions(config()),
-    archives: () => openArchiveBucket(config()),
-    walArchives: (folder) => findWalArchives(config(), folder),
+    archives: async () => (await import('./compose/backups.ts')).openArchiveBucket(config()),
+    walArchives: async (folder) => (await import('./compose/backups.ts')).findWalArchives(config(), folder),
     service: async () => {
-      const { connection } = await database('join');
-      // Commands print their own output, so log errors only.
-      const quiet = { ...config(), SKERRY_LOG_LEVEL: 'error' as const };
-      const { service, simulation, live, close } = await openService(quiet, connection);
+      const handle = await database('join');
+      const { openCommandService } = await import('./compose/command-service.ts');
+      const { open, close } = await openCommandService(config(), handle, warn);
       closers.push(close);
-      // A user without access to the data folder can still run commands.
-      await compareMarks(service).catch((error: unknown) => {
-        if (!(error instanceof OperatorError)) throw error;
-        warn(`skerryd: ${error.message}`);
-      });
-      const inviter = createHostInviter(service);
-      const register = createHostRegistrar(service, simulation?.compute ?? null);
-      const ending = endSimulatedHosts(simulation?.compute ?? null);
-      return {
-        service,
-        consoleUrl: quiet.SKERRY_ADMIN_PORT === null ? null : consoleUrl(quiet, quiet.SKERRY_ADMIN_PORT),
-        carryOut: createCarryOut(service, { inviter, register, ...ending }),
-        inviter,
-        register,
-        mailParser: MAIL_PARSER,
-        ...ending,
-        coins: live && { ...live, deriverFor: (coin) => createAddressDeriver(quiet, coin) },
-      };
+      return open;
     },
   };
 }
 
 function addServiceCommands(program: Command, output: Output): void {
   addServe(program, async ({ processes, role, sharedPort = false, child = false }) => {
+    const { serve } = await import('./compose/serve-command.ts');
     const print = (line: string) => void process.stdout.write(`${line}\n`);
     await serve(config(), { processes, roles: role, sharedPort, child, print, warn });
   });
   const out = (line: string) => void process.stdout.write(`${line}\n`);
-  addHostCommands(program, createHostCommands(config, out), out);
+  const hostCommands = async () =>
+    (await import('./compose/host-command.ts')).createHostCommands(config, out);
+  addHostCommands(program, hostCommands, out);
   addDoctor(program, {
     resources: createOperatorResources(),
     output,
@@ -127,12 +103,10 @@ function addServiceCommands(program: Command, output: Output): void {
 }
 
 /** Does not open the service: it needs no database. */
-function examine(expected: ExpectedResources): AsyncIterable<HostFinding> {
-  const log = createLogger('error');
-  return createQemuCompute(config(), log)?.examine(expected) ?? simulatedFindings();
-}
-
-async function* simulatedFindings(): AsyncIterable<HostFinding> {
+async function* examine(expected: ExpectedResources): AsyncIterable<HostFinding> {
+  const { createQemuCompute } = await import('./compose/drivers.ts');
+  const findings = createQemuCompute(config(), createLogger('error'))?.examine(expected);
+  if (findings) return yield* findings;
   const message = 'simulated (SKERRY_COMPUTE=simulator): no real machines are needed or sold';
   yield { level: 'ok', subject: 'machines', message };
 }

@@ -24,7 +24,7 @@ export interface OperatorResources {
   /** How to open a restored database. Absent where none can be restored. */
   identity?(): IdentityOptions;
   /** The backups in the store of files; null if none is set. */
-  archives?(): ArchiveSource | null;
+  archives?(): Promise<ArchiveSource | null>;
   /** The archives for point-in-time recovery in a folder, or in the store if it is null. */
   walArchives?(folder: string | null): Promise<readonly StoredWal[]>;
   /** The service, on a database with the current schema. */

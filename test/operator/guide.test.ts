@@ -87,7 +87,7 @@ test('every command of the operator pages is accepted as it is written', async (
 /** `host` comes from the composition root, too. Nothing runs here. */
 function addHost(program: Command): void {
   const stop = () => Promise.reject(new OperatorError('opened'));
-  addHostCommands(program, { join: stop, run: stop, importImage: stop }, () => undefined);
+  addHostCommands(program, stop, () => undefined);
 }
 
 /** As a shell splits them: quotes hold together, a `#` begins a comment, and `date` is run. */

@@ -76,7 +76,7 @@ export async function openRestoreTarget(): Promise<RestoreTarget> {
       const resources = {
         settings: () => [],
         identity: () => identityOptions(config),
-        archives: () => openArchiveBucket(config),
+        archives: async () => openArchiveBucket(config),
         database: async () => db,
         service: async () => Promise.reject(new Error('a restore opens no service')),
       };
@@ -92,7 +92,7 @@ export async function openRestoreTarget(): Promise<RestoreTarget> {
 /** Runs `backup` where there is no database. */
 export async function runWithoutDatabase(config: Config, ...argv: readonly string[]): Promise<Ran> {
   const refuse = async () => Promise.reject(new Error('there is no database'));
-  const archives = () => openArchiveBucket(config);
+  const archives = async () => openArchiveBucket(config);
   return await run({ settings: () => [], archives, database: refuse, service: refuse }, ['backup', ...argv]);
 }
 

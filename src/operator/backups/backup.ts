@@ -118,7 +118,7 @@ function addStored(backup: Command, { resources, terminal }: OperatorContext): v
     .description('List the backups in the store of SKERRY_S3_URL, newest first; needs no database')
     .option('--limit <count>', `Maximum number of rows, default ${LIMIT}`, parsePositiveInt, LIMIT)
     .action(async ({ limit }: { readonly limit: number }) => {
-      const rows = await requireStore(resources).list();
+      const rows = await (await requireStore(resources)).list();
       terminal.table(
         ['time (UTC)', 'bytes', 'name'],
         rows

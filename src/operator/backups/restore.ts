@@ -38,7 +38,7 @@ export function addRestore(program: Command, { resources, terminal }: OperatorCo
       if (identity === undefined) throw new OperatorError('there is no database to restore into');
       const db = await resources.database();
       const content = store
-        ? requireStore(resources).read(file)
+        ? (await requireStore(resources)).read(file)
         : createReadStream(file, { highWaterMark: READ_BYTES });
       const { header, rows, withMarks } = await restoreBackup({ db, content, identities, identity });
       const from = `the backup of ${header.taken_at}, made by release ${header.release}`;
@@ -47,8 +47,8 @@ export function addRestore(program: Command, { resources, terminal }: OperatorCo
     });
 }
 
-export function requireStore(resources: OperatorResources): ArchiveSource {
-  const store = resources.archives?.() ?? null;
+export async function requireStore(resources: OperatorResources): Promise<ArchiveSource> {
+  const store = (await resources.archives?.()) ?? null;
   if (store === null) throw new OperatorError(NO_STORE);
   return store;
 }

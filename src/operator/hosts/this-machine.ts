@@ -34,7 +34,12 @@ const PEER_LISTEN = [
   '0.0.0.0:7444',
 ] as const;
 
-export function addHostCommands(program: Command, commands: HostCommands, out: (line: string) => void): void {
+/** `commands` are loaded by the first that runs. */
+export function addHostCommands(
+  program: Command,
+  commands: () => Promise<HostCommands>,
+  out: (line: string) => void,
+): void {
   const host = program
     .command('host')
     .description('Run servers on this machine for a control plane elsewhere');
@@ -46,13 +51,15 @@ export function addHostCommands(program: Command, commands: HostCommands, out: (
     .option(...LISTEN)
     .option(...PEER_LISTEN)
     .description('Join the control plane, and run as its host until SIGTERM')
-    .action(async (name: string, options: Omit<JoinOptions, 'name'>) => commands.join({ ...options, name }));
+    .action(async (name: string, options: Omit<JoinOptions, 'name'>) =>
+      (await commands()).join({ ...options, name }),
+    );
   host
     .command('run')
     .option(...LISTEN)
     .option(...PEER_LISTEN)
     .description('Run as a host that has joined, until SIGTERM')
-    .action(async (options: ListenOptions) => commands.run(options));
+    .action(async (options: ListenOptions) => (await commands()).run(options));
   host
     .command('import')
     .argument('<file>', 'The same qcow2 or raw disk as on the control plane')
@@ -61,7 +68,8 @@ export function addHostCommands(program: Command, commands: HostCommands, out: (
     .description('Import a disk on this host, so that servers can be installed from it')
     .action(async (file: string, options: { readonly rescue?: true; readonly sha256?: string }) => {
       const { rescue = false, sha256 = null } = options;
-      const disk = await commands.importImage(resolve(file), { rescue, sha256 }).catch((error: unknown) => {
+      const { importImage } = await commands();
+      const disk = await importImage(resolve(file), { rescue, sha256 }).catch((error: unknown) => {
         if (error instanceof ComputeError) throw new OperatorError(error.message);
         throw error;
       });
