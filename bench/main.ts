@@ -29,6 +29,7 @@ import { benchLists } from './lists.ts';
 import { benchLive } from './live.ts';
 import { benchLiveMemory } from './live-memory.ts';
 import { benchLivePages } from './live-pages.ts';
+import { benchOrder } from './order.ts';
 import { benchOverload } from './overload.ts';
 import { benchPaint } from './paint.ts';
 import { benchPanel } from './panel.ts';
@@ -72,6 +73,7 @@ try {
     benchStart,
     benchServe,
     benchDeploy,
+    benchOrder,
     benchRest,
     benchProcesses,
     benchOverload,

@@ -14,6 +14,7 @@ import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded/index.ts';
 import { median } from './figure.ts';
 import { cpuPerRequest, databaseCpuMicros, type Peer, type RequestSpec, startPeer } from './load.ts';
+import { addKey, makeRoom, orderRequest, SPREAD_SERVERS } from './order-fixture.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The last commit before version 1.7. */
@@ -21,12 +22,7 @@ const PREVIOUS = process.argv[2] ?? '29ed867abab095adb848862e52e82ca12e6ef021';
 const ROUNDS = 9;
 const CALLERS = 8;
 const ADDRESSES = 60_000;
-/** Keeps the customer's number of servers as it was: the others belong to customers who send nothing. */
-const SPREAD_SERVERS = `update servers set customer_id = (select max(customer_id::text)::uuid from balances)
-  where name = 'bench'`;
 const MOST_EXPENSIVE = 1.03;
-
-const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILsv+fhY0IRIxmC+G8dxGXPt+SUoIOn7G/MCRcXsgJAD bench';
 
 const REQUESTS = {
   'GET a server': 3_000,
@@ -57,25 +53,12 @@ async function openSide(root: string, folder: string): Promise<Side> {
   const db = openDatabase(database.connection, { poolSize: 2 });
   const { createRestFixture, requestSpecs } = await load('bench/rest.ts');
   const fixture: Fixture = await createRestFixture(db);
-  await db.run(
-    `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
-     select '10.0.100.0'::inet + i, block_id, region_id, gateway, free_from
-       from (select * from ipv4_addresses where region_id = 'aaa' limit 1) one,
-            generate_series(1, $1::int) i`,
-    [ADDRESSES],
-  );
-  await db.run(
-    `insert into ipv6_prefixes (prefix, block_id, region_id, free_from)
-     select set_masklen(('2001:db8:0:' || to_hex(i) || '::')::inet, 64)::cidr, block_id, region_id, free_from
-       from (select * from ipv6_prefixes where region_id = 'aaa' limit 1) one,
-            generate_series(1000, 1000 + $1::int) i`,
-    [ADDRESSES],
-  );
+  await makeRoom(db, ADDRESSES);
   await db.run('vacuum analyze');
   const peer = await startPeer('./previous-server.ts', [root, JSON.stringify(database.connection), dataDir]);
   const { get, list } = requestSpecs(fixture);
   const [image] = await db.rows<{ id: string }>('select id from images');
-  const deploy = post(get, formatId('image', image?.id ?? ''), await addKey(peer, get));
+  const deploy = orderRequest(get, formatId('image', image?.id ?? ''), await addKey(peer, get.headers));
   const stop = async () => {
     await peer.stop();
     await db.close();
@@ -86,26 +69,6 @@ async function openSide(root: string, folder: string): Promise<Side> {
     ...{ 'POST /servers': deploy, 'POST with a key': { ...deploy, newKeys: true } },
   } as const;
   return { peer, db, specs, stop };
-}
-
-async function addKey({ url }: Peer, { headers = {} }: RequestSpec): Promise<string> {
-  const response = await fetch(new URL('/v1/ssh-keys', url), {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'bench', public_key: PUBLIC_KEY }),
-  });
-  return ((await response.json()) as { id: string }).id;
-}
-
-function post({ headers }: RequestSpec, image: string, key: string): RequestSpec {
-  const body = { name: 'bench', plan: 's1', region: 'aaa', image, ssh_keys: [key] };
-  return {
-    method: 'POST',
-    path: '/v1/servers',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    status: 201,
-  };
 }
 
 /** Returns the CPU microseconds per request of the service and of its database. */

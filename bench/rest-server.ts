@@ -12,6 +12,8 @@ const config = loadConfig({
   SKERRY_LOG_LEVEL: 'info',
   SKERRY_RATE_CAPACITY: '1000000',
   SKERRY_RATE_REFILL_PER_S: '1000000',
+  SKERRY_PROVISION_RATE_CAPACITY: '1000000',
+  SKERRY_PROVISION_RATE_REFILL_PER_S: '1000000',
   SKERRY_WORKER_POLL_MS: '60000',
   // A busy machine must not refuse requests that the bench counts.
   SKERRY_OVERLOAD_MS: '10000',
