@@ -82,7 +82,8 @@ async function recordInstalling(service: Service, operation: OperationRow): Prom
     const server = await lockServer(tx, operation.server_id);
     if (!server) return;
     if (server.status === 'provisioning') await moveServer(tx, server, 'install_begins', now);
-    await advance(service, operation, { step: 'observe', inMs: POLL_INTERVAL_MS }, tx);
+    // At once: an install from a warm image may be done already.
+    await advance(service, operation, { step: 'observe' }, tx);
   });
 }
 

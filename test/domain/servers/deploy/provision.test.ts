@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { serverObject } from '../../../../src/domain/servers/object.ts';
+import type { MachineSpec } from '../../../../src/ports/compute.ts';
 import { R1, S1 } from '../../../support/fixtures.ts';
 import type { TestService } from '../../../support/test-service.ts';
 import { RegionWorld } from '../region-world.ts';
@@ -33,11 +34,15 @@ describe('provisioning', () => {
     await world.assertInvariants();
   });
 
-  it('a server that is ordered stopped is stopped, also on a host that powers it on', async () => {
+  it('a server that is ordered stopped is stopped, also on a host that powers it on', async (t) => {
+    const { compute } = world.service;
+    const ensure = compute.ensure.bind(compute);
     for (const isEarlierHost of [false, true]) {
+      t.mock.method(compute, 'ensure', async (spec: MachineSpec) => {
+        await ensure(spec);
+        if (isEarlierHost) await compute.power(spec.id, 'on');
+      });
       const id = await region.order({ start: false });
-      await region.runDueWork();
-      if (isEarlierHost) await world.service.compute.power(id, 'on');
       await world.runUntilIdle();
       const server = serverObject(await region.server(id));
       assert.equal(server.status, 'stopped');
