@@ -7,6 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { DRAIN_MESSAGE, ENDINGS } from './draining.ts';
 import type { ServeOptions } from './serve.ts';
 import { toListenError } from './startup-messages.ts';
@@ -33,7 +34,8 @@ export async function serveWithChildren(
   onReady: (url: string | null) => void,
 ): Promise<void> {
   const port = options.roles.has('api') ? await resolveFreePort(config) : config.SKERRY_PORT;
-  const children = new ChildProcesses(options, port);
+  const stopTimeoutMs = STOP_TIMEOUT_MS + config.SKERRY_STOP_DELAY_S * SECOND_MS;
+  const children = new ChildProcesses(options, { port, stopTimeoutMs });
   try {
     const [url = null] = await Promise.all(Array.from({ length: options.processes }, () => children.start()));
     onReady(url);
@@ -47,6 +49,7 @@ export async function serveWithChildren(
 class ChildProcesses {
   readonly #options: ServeOptions;
   readonly #port: number;
+  readonly #stopTimeoutMs: number;
   readonly #running = new Set<ChildProcess>();
   /** Not replaced when they exit: a restart does it. */
   readonly #leaving = new Set<ChildProcess>();
@@ -54,9 +57,13 @@ class ChildProcesses {
   #isRestarting = false;
   #isRestartWanted = false;
 
-  constructor(options: ServeOptions, port: number) {
+  constructor(
+    options: ServeOptions,
+    { port, stopTimeoutMs }: { readonly port: number; readonly stopTimeoutMs: number },
+  ) {
     this.#options = options;
     this.#port = port;
+    this.#stopTimeoutMs = stopTimeoutMs;
   }
 
   /** Starts a child, and returns the URL that it listens on. It is replaced if it dies later. */
@@ -87,7 +94,7 @@ class ChildProcesses {
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    await Promise.all([...this.#running].map((child) => end(child, 'stop', STOP_TIMEOUT_MS)));
+    await Promise.all([...this.#running].map((child) => end(child, 'stop', this.#stopTimeoutMs)));
   }
 
   /** The previous children go on if a new one fails. */

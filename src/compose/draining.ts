@@ -7,6 +7,8 @@ export const DRAIN_MESSAGE = 'drain';
 
 /** How a process stops. */
 export interface Ending {
+  /** Whether it waits until proxies have noticed (`SKERRY_STOP_DELAY_S`) before it stops listening. */
+  readonly isDelayed: boolean;
   /** How long idle connections stay open. A client that sends meanwhile is answered, and told to close. */
   readonly idleMs: number;
   /** Requests that take longer than this are cut off. */
@@ -15,11 +17,11 @@ export interface Ending {
 
 export const ENDINGS = {
   /** No other process listens: clients may as well see it at once. */
-  stopped: { idleMs: 0, requestsMs: 6_000 },
+  stopped: { isDelayed: true, idleMs: 0, requestsMs: 6_000 },
   /** The same for a process that shares its port. */
-  left: { idleMs: 5_000, requestsMs: 20_000 },
+  left: { isDelayed: true, idleMs: 5_000, requestsMs: 20_000 },
   /** Another process serves already, so there is time. */
-  replaced: { idleMs: 5_000, requestsMs: 30_000 },
+  replaced: { isDelayed: false, idleMs: 5_000, requestsMs: 30_000 },
 } as const satisfies Readonly<Record<string, Ending>>;
 
 /** Keeps idle connections open for a while, although the server closes. It sweeps them afterward. */

@@ -6,6 +6,7 @@ import { openLastRound } from '../domain/upkeep/wal/archive.ts';
 import type { PeerListener } from '../drivers/compute/host/peer-listener.ts';
 import { createLogger } from '../kernel/logger.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { EMBEDDED_CONNECTIONS } from '../store/embedded/server.ts';
 import { listHosts } from '../store/inventory/hosts.ts';
 import { releaseAllLeases } from '../store/leases.ts';
@@ -22,7 +23,8 @@ import { Hangups, notifyReady, waitForStopSignal } from './signals.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
 
 /**
- * Stopping may take 10 s. Work that hangs longer is abandoned: it is claimed again, and every step may rerun.
+ * Stopping may take 10 s, and `SKERRY_STOP_DELAY_S`. Work that hangs longer is abandoned: it is claimed again,
+ * and every step may rerun.
  */
 const STOP_TIMEOUT_MS = 9_500;
 /** The same for a process that shares its port: another one serves meanwhile. */
@@ -38,7 +40,7 @@ const RESERVED_CONNECTIONS = 15;
 /** Serves until SIGTERM or SIGINT, then stops cleanly and returns. */
 export async function serve(config: Config, options: ServeOptions): Promise<void> {
   const stopRequested = waitForStopSignal();
-  stopRequested.then(() => forceExitAfterTimeout(options));
+  stopRequested.then(() => forceExitAfterTimeout(config, options));
   const hangups = new Hangups();
   // A hangup is for the parent.
   if (options.child) return await serveAsChild(config, options, stopRequested);
@@ -175,8 +177,9 @@ function warnAboutResets({ roles, warn }: ServeOptions): void {
   if (roles.has('api') && !movesConnections()) warn(RESETS_CONNECTIONS);
 }
 
-function forceExitAfterTimeout({ sharedPort, warn }: ServeOptions): void {
-  const timeoutMs = sharedPort ? LEAVE_TIMEOUT_MS : STOP_TIMEOUT_MS;
+function forceExitAfterTimeout(config: Config, { sharedPort, warn }: ServeOptions): void {
+  const delayMs = config.SKERRY_STOP_DELAY_S * SECOND_MS;
+  const timeoutMs = (sharedPort ? LEAVE_TIMEOUT_MS : STOP_TIMEOUT_MS) + delayMs;
   setTimeout(() => {
     warn(`skerryd: could not stop everything within ${timeoutMs / 1_000} s; exiting anyway`);
     process.exit(1);

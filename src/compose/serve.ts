@@ -1,5 +1,6 @@
 /** The running service: its HTTP server and workers, and how both stop. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyListenOptions as ListenOptions } from 'fastify';
 import { baseUrl, type Config } from '../config.ts';
 import { EventStreams } from '../domain/events/streams.ts';
@@ -13,6 +14,7 @@ import type { HttpSettings } from '../http/settings.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { PasswordCost } from '../kernel/passwords.ts';
 import { parseExplorers, parseTrustedProxies } from '../kernel/settings/lists.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { LIMITS } from '../spec/limits.ts';
 import { isUnavailable } from '../store/connections/errors.ts';
@@ -115,8 +117,9 @@ export async function startService(
   let onion: OnionListener | null = null;
   let admin: AdminListener | null = null;
   let lmtp: LmtpListener | null = null;
-  const stop = async ({ idleMs, requestsMs }: Ending = ENDINGS.stopped) => {
+  const stop = async ({ isDelayed, idleMs, requestsMs }: Ending = ENDINGS.stopped) => {
     hasStopped = true;
+    if (isDelayed && http.server.listening) await sleep(config.SKERRY_STOP_DELAY_S * SECOND_MS);
     const servers = [http.server, ...(admin === null ? [] : [admin.server])];
     if (idleMs > 0) for (const server of servers) keepIdleConnections(server, idleMs);
     const drainTimer = setTimeout(() => {

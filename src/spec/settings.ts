@@ -20,6 +20,11 @@ export const SETTINGS = {
   ),
   SKERRY_HOST: text('127.0.0.1', 'address to listen on'),
   SKERRY_PORT: port('8080', 'port to listen on; 0: any free port'),
+  SKERRY_STOP_DELAY_S: whole(
+    '0',
+    [0, 15],
+    'seconds that a stopping process still accepts connections while /readyz returns 503, so that a proxy notices',
+  ),
   SKERRY_DATA_DIR: text('./data', 'folder of the embedded database, the key file, and customers’ images'),
   SKERRY_BASE_URL: url('public URL of the service; https:// makes cookies Secure'),
   SKERRY_SITE_NAME: text('Skerry', 'name of the host, shown on every page'),
