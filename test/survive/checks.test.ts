@@ -87,6 +87,18 @@ it('a missing charge, a second charge, and a charge for an unknown server are fo
   );
 });
 
+it('a renewal that ran twice is found, although the server is paid for longer', () => {
+  const at = (created_at: string) => ({ ...CHARGE, created_at });
+  const renewedTwice = [at('2026-01-01T00:00:00Z'), at('2026-02-01T00:00:00Z'), at('2026-02-01T00:00:01Z')];
+  const servers = [{ ...VIEW.servers[0], paid_until: '2026-04-01T00:00:00Z' }];
+  const early = /^doubled: the charges of server srv_1: one at 2026-02-01T00:00:01.000Z came too early/;
+  finds({ servers, ledger: [CREDIT, ...renewedTwice], balanceUsd: 27.95 }, early);
+  finds({ servers: [], ledger: [CREDIT, ...renewedTwice], balanceUsd: 27.95 }, early);
+  const renewed = renewedTwice.slice(0, 2);
+  const paid = [{ ...VIEW.servers[0], paid_until: '2026-03-01T00:00:00Z' }];
+  assert.deepEqual(find({ servers: paid, ledger: [CREDIT, ...renewed], balanceUsd: 35.3 }), []);
+});
+
 it('a balance that is not the sum of its entries is found', () => {
   finds({ balanceUsd: 42.66 }, /^doubled: the balance of customer 0: 4266 cents, not 4265/);
 });

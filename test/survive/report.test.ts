@@ -50,6 +50,12 @@ it('each fault has a row, also if it never was or did nothing', () => {
   );
 });
 
+it('a fault that did nothing in five tries does not hold', () => {
+  const tried = (begun: number) => fakeResult({ faults: new Map([['host lost', { begun, applied: 0 }]]) });
+  assert.deepEqual(failedRows([tried(4)]), []);
+  assert.deepEqual(failedRows([tried(4), tried(1)]), ['fault: host lost']);
+});
+
 it('a recovery may take five seconds more than the start of a process', () => {
   const recovered = (ms: number) =>
     fakeResult({

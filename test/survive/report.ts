@@ -129,6 +129,9 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
 
 const recoveryMs = ({ recoveries }: RunResult): number => Math.max(0, ...recoveries.longestMs.values());
 
+/** So many faults of a name, of which none did anything, prove nothing. */
+const TRIES_WITHOUT_EFFECT = 5;
+
 /** Also of faults that never were. */
 function faultRows(results: readonly RunResult[]): Row[] {
   const names = [...new Set(results.flatMap(({ faults }) => [...faults.keys()]))].sort();
@@ -139,7 +142,8 @@ function faultRows(results: readonly RunResult[]): Row[] {
     const back = results.map(({ recoveries }) => recoveries.longestMs.get(name) ?? -1);
     const recovered = Math.max(...back) < 0 ? '' : `, ready in ${Math.max(...back)} ms`;
     const value = `${begun === applied ? applied : `${applied} of ${begun}`}${recovered}`;
-    return { figure: `fault: ${name}`, value, held: '', isOk: true };
+    const isOk = applied > 0 || begun < TRIES_WITHOUT_EFFECT;
+    return { figure: `fault: ${name}`, value, held: isOk ? '' : 'one that does something', isOk };
   });
 }
 

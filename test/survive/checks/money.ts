@@ -7,6 +7,10 @@ import type { Problem, ProblemKind } from './problem.ts';
 import type { CustomerView } from './view.ts';
 
 const MONTH_MS = 30.44 * DAY_MS;
+/** February. */
+const SHORTEST_MONTH_MS = 28 * DAY_MS;
+/** Clocks of processes may differ for a moment. */
+const CLOCK_SLACK_MS = 60_000;
 
 const toCents = (usd: number): bigint => BigInt(Math.round(usd * 100));
 export const sum = (entries: readonly JsonBody[]): bigint =>
@@ -61,16 +65,22 @@ function compareTopup(
   return credited === wanted ? [] : [differs(credited, wanted, `the credit of top-up ${id}`)];
 }
 
-/** Each cycle until the end of the paid time is charged once. A deleted server was charged at least once. */
+/**
+ * Each cycle until the end of the paid time is charged once, and none before the one before it ends. A deleted
+ * server was charged at least once.
+ */
 function compareCharges(
   server: ModelServer,
   seen: JsonBody | undefined,
   entries: readonly JsonBody[],
 ): Problem[] {
   const price = cyclePrice(server.plan, server.months);
-  const charged = -sum(entries.filter(({ type }) => type === 'charge'));
+  const charges = entries.filter(({ type }) => type === 'charge');
+  const charged = -sum(charges);
   const refunded = sum(entries.filter(({ type }) => type === 'refund'));
   const subject = `the charges of server ${server.id}`;
+  const early = findEarlyCharge(charges, server.months);
+  if (early !== null) return [{ kind: 'doubled', text: `${subject}: one at ${early} came too early` }];
   if (seen) {
     const paidMs = Date.parse(seen.paid_until) - Date.parse(seen.created_at);
     const cycles = BigInt(Math.round(paidMs / (server.months * MONTH_MS)));
@@ -78,6 +88,14 @@ function compareCharges(
   }
   if (charged < price || charged % price !== 0n) return [differs(charged, price, subject)];
   return refunded > charged ? [differs(refunded, charged, `the refund of server ${server.id}`)] : [];
+}
+
+/** Returns the time of a charge before its cycle began. Others may be late, but their cycles are not. */
+function findEarlyCharge(charges: readonly JsonBody[], months: number): string | null {
+  const times = charges.map(({ created_at: at }) => Date.parse(at)).sort((a, b) => a - b);
+  const cycleMs = months * SHORTEST_MONTH_MS - CLOCK_SLACK_MS;
+  const early = times.find((ms, cycle) => ms < (times[0] ?? 0) + cycle * cycleMs);
+  return early === undefined ? null : new Date(early).toISOString();
 }
 
 function differs(actual: bigint, wanted: bigint, subject: string): Problem {
