@@ -14,7 +14,8 @@ export async function makeRoom(db: Sql, count: number): Promise<void> {
   const limits = await db.row(
     `select 1 from information_schema.columns where table_name = 'balances' and column_name = 'own_limits'`,
   );
-  if (limits) await db.run(`update balances set own_limits = jsonb_build_object('servers', 2 * $1::int)`, [count]);
+  if (limits)
+    await db.run(`update balances set own_limits = jsonb_build_object('servers', 2 * $1::int)`, [count]);
   await db.run(
     `insert into ipv4_addresses (addr, block_id, region_id, gateway, free_from)
      select '10.0.100.0'::inet + i, block_id, region_id, gateway, free_from
