@@ -1,6 +1,6 @@
 /**
- * Claiming due work, compared with other queues in the same database with the same batch size; and the cost of
- * fan-out as subscriptions grow. Measures time on one connection, because the database is the subject.
+ * Claiming due work, compared with other queues in the same database with the same batch size; and the cost
+ * of fan-out as subscriptions grow. Measures time on one connection, because the database is the subject.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';

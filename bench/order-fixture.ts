@@ -5,8 +5,8 @@ import type { Peer, RequestSpec } from './load.ts';
 const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILsv+fhY0IRIxmC+G8dxGXPt+SUoIOn7G/MCRcXsgJAD bench';
 
 /** Keeps the customer's number of servers as it was: the others belong to customers who send nothing. */
-export const SPREAD_SERVERS = `update servers set customer_id = (select max(customer_id::text)::uuid from balances)
-  where name = 'bench'`;
+export const SPREAD_SERVERS = `update servers
+  set customer_id = (select max(customer_id::text)::uuid from balances) where name = 'bench'`;
 
 /** Adds free addresses to the region of the fixture, and lifts its customers' limit of servers. */
 export async function makeRoom(db: Sql, count: number): Promise<void> {

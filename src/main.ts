@@ -1,6 +1,6 @@
 /**
- * `skerryd`: the service and the operator's commands. Modules that import most of the others are loaded by the
- * commands that need them.
+ * `skerryd`: the service and the operator's commands. Modules that import most of the others are loaded by
+ * the commands that need them.
  */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';

@@ -23,8 +23,8 @@ import { Hangups, notifyReady, waitForStopSignal } from './signals.ts';
 import { formatReadyLines, formatWarnings } from './startup-messages.ts';
 
 /**
- * Stopping may take 10 s, and `SKERRY_STOP_DELAY_S`. Work that hangs longer is abandoned: it is claimed again,
- * and every step may rerun.
+ * Stopping may take 10 s, and `SKERRY_STOP_DELAY_S`. Work that hangs longer is abandoned: it is claimed
+ * again, and every step may rerun.
  */
 const STOP_TIMEOUT_MS = 9_500;
 /** The same for a process that shares its port: another one serves meanwhile. */

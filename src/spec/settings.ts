@@ -23,7 +23,7 @@ export const SETTINGS = {
   SKERRY_STOP_DELAY_S: whole(
     '0',
     [0, 15],
-    'seconds that a stopping process still accepts connections while /readyz returns 503, so that a proxy notices',
+    'seconds that a stopping process accepts connections while /readyz returns 503, so that a proxy notices',
   ),
   SKERRY_DATA_DIR: text('./data', 'folder of the embedded database, the key file, and customers’ images'),
   SKERRY_BASE_URL: url('public URL of the service; https:// makes cookies Secure'),

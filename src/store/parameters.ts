@@ -39,8 +39,8 @@ export function bindParameters(given: string, values: SqlValues = []): BoundStat
 const PLAIN_TEXT = /^(?!null$)[a-z\d][\w.-]*$/i;
 
 /**
- * Returns an array of numbers and plain text as PostgreSQL's literal, and any other value as it is. The driver
- * quotes every item, which takes longer than many a statement with 500 rows.
+ * Returns an array of numbers and plain text as PostgreSQL's literal, and any other value as it is. The
+ * driver quotes every item, which takes longer than many a statement with 500 rows.
  */
 function encodeArray(value: unknown): unknown {
   if (!Array.isArray(value)) return value;

@@ -9,7 +9,7 @@ import { FULL_ONLY, ROTATION } from '../support/runs.ts';
 import { MONEY } from './money.ts';
 
 const BUDGET_S = 40;
-/** This file is in one of nine full runs (`test-files.ts`): the quotient gives each of them other mutations. */
+/** This file is in one of nine full runs (`test-files.ts`). The quotient gives each other mutations. */
 const SEED = Math.floor(ROTATION / 9);
 
 describe('the runner of mutations', () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MIGRATIONS = 'src/store/migrations';
-/** What a version has of its own. It shares its packages and everything else with this one. */
+/** The files of a version. It shares its packages and everything else with this one. */
 const OWN_FOLDERS = ['bin', 'src'];
 
 function git(...args: string[]): string {
@@ -29,8 +29,8 @@ function isCompatible(migration: string): boolean {
 }
 
 /**
- * Returns commits, oldest first, that can be upgraded one by one to this version while they run: the last ones
- * before a migration. Empty in a tree without history.
+ * Returns commits, oldest first, that can be upgraded one by one to this version while they run: the last
+ * ones before a migration. Empty in a tree without history.
  */
 export function earlierVersions(limit: number): string[] {
   let newest: readonly string[];

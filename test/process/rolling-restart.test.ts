@@ -1,12 +1,16 @@
 /** Restarts and upgrades without downtime. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NET_SKIP } from '../drivers/compute/qemu/support/net-world.ts';
 import { byLevel, FULL_ONLY } from '../support/runs.ts';
+import { startSkerryd } from '../support/skerryd-process.ts';
 import { earlierVersions } from './earlier-versions.ts';
 import { startProcesses } from './process-world.ts';
 import type { RollingResult } from './rolling-run.ts';
@@ -71,4 +75,24 @@ it('no request fails during upgrades from earlier versions, and back', HISTORY_S
   assert.deepEqual(failures, [], stderr);
   assert.ok(requests > REQUESTS_MIN, `${requests} requests`);
   assert.equal(stderr, '');
+});
+
+it('says that it is not ready before it refuses connections', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-stop-'));
+  // When root runs the tests, the database runs as another user, who must be able to enter this folder.
+  await chmod(folder, 0o755);
+  const env = { SKERRY_DATA_DIR: join(folder, 'data'), SKERRY_LOG_LEVEL: 'warn', SKERRY_STOP_DELAY_S: '3' };
+  const serving = await startSkerryd(env);
+  const ended = serving.stop('SIGTERM');
+  const ask = async (path: string) => {
+    const { status, headers } = await fetch(serving.url + path);
+    return { status, connection: headers.get('connection') };
+  };
+  while ((await ask('/readyz')).status === 200);
+  // Each request has a connection of its own: the one before told its client to close.
+  assert.deepEqual(await ask('/readyz'), { status: 503, connection: 'close' });
+  assert.deepEqual(await ask('/healthz'), { status: 200, connection: 'close' });
+  assert.equal((await ended).code, 0);
+  await assert.rejects(ask('/readyz'));
+  await rm(folder, { recursive: true, force: true });
 });

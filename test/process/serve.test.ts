@@ -46,21 +46,6 @@ describe('skerryd serve', () => {
     assert.equal(end.stderr, '');
   });
 
-  it('says that it is not ready before it refuses connections', async () => {
-    const serving = await startSkerryd({ ...quiet('plain'), SKERRY_STOP_DELAY_S: '3' });
-    const ended = serving.stop('SIGTERM');
-    const ask = async (path: string) => {
-      const { status, headers } = await fetch(serving.url + path);
-      return { status, connection: headers.get('connection') };
-    };
-    while ((await ask('/readyz')).status === 200);
-    // Each request has a connection of its own: the one before told its client to close.
-    assert.deepEqual(await ask('/readyz'), { status: 503, connection: 'close' });
-    assert.deepEqual(await ask('/healthz'), { status: 200, connection: 'close' });
-    assert.equal((await ended).code, 0);
-    await assert.rejects(ask('/readyz'));
-  });
-
   it('exits 0 on SIGTERM while a request is in progress and connections are idle', FULL_ONLY, async () => {
     const adminPort = await freePort();
     const serving = await startSkerryd({ ...quiet('plain'), SKERRY_ADMIN_PORT: String(adminPort) });

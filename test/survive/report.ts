@@ -143,7 +143,7 @@ function faultRows(results: readonly RunResult[]): Row[] {
     const recovered = Math.max(...back) < 0 ? '' : `, ready in ${Math.max(...back)} ms`;
     const value = `${begun === applied ? applied : `${applied} of ${begun}`}${recovered}`;
     const isOk = applied > 0 || begun < TRIES_WITHOUT_EFFECT;
-    return { figure: `fault: ${name}`, value, held: isOk ? '' : 'one that does something', isOk };
+    return { figure: `fault: ${name}`, value, held: isOk ? '' : 'at least one with an effect', isOk };
   });
 }
 

@@ -66,8 +66,8 @@ function compareTopup(
 }
 
 /**
- * Each cycle until the end of the paid time is charged once, and none before the one before it ends. A deleted
- * server was charged at least once.
+ * Each cycle until the end of the paid time is charged once, and not before it begins. A deleted server was
+ * charged at least once.
  */
 function compareCharges(
   server: ModelServer,
