@@ -50,7 +50,7 @@ async function upgrades(times: number): Promise<RollingResult> {
   return await inFolder(async (folder) => {
     const versions = [ROOT];
     for (let n = 1; n <= times; n++) versions.push(await makeVersion(join(folder, `v${n}`), n));
-    return await upgradeThrough(folder, versions);
+    return await upgradeThrough(folder, versions, times);
   });
 }
 
@@ -62,7 +62,7 @@ async function history(times: number): Promise<RollingResult> {
       const fill = (version: string) => extractVersion(version, commit);
       versions.push(await linkVersion(join(folder, `v${n}`), fill));
     }
-    return await upgradeThrough(folder, [...versions, ROOT]);
+    return await upgradeThrough(folder, [...versions, ROOT], times);
   });
 }
 
@@ -77,10 +77,14 @@ async function inFolder(run: (folder: string) => Promise<RollingResult>): Promis
 }
 
 /**
- * Two services on one port. The migrations of a version run before the services are replaced. At the end,
- * both go back one version.
+ * Two services on one port. The migrations of a version run before the services are replaced. If there are
+ * fewer versions than `times`, the last upgrade is repeated. At the end, both go back one version.
  */
-async function upgradeThrough(folder: string, versions: readonly string[]): Promise<RollingResult> {
+async function upgradeThrough(
+  folder: string,
+  versions: readonly string[],
+  times: number,
+): Promise<RollingResult> {
   const database = await startEmbedded({ dataDir: join(folder, 'database') });
   const env = {
     ...RATES,
@@ -104,13 +108,18 @@ async function upgradeThrough(folder: string, versions: readonly string[]): Prom
       }
     };
     const result = await underLoad(services[0]?.url ?? '', async () => {
-      for (const version of newer) {
-        execFileSync(program(version), ['migrate', '--while-running'], {
-          env: { PATH: process.env.PATH, ...env },
-        });
+      const upgrade = async (version: string) => {
+        const commandEnv = { PATH: process.env.PATH, ...env };
+        execFileSync(program(version), ['migrate', '--while-running'], { env: commandEnv });
         await replaceAll(version);
+      };
+      for (const version of newer) await upgrade(version);
+      const [previous = oldest, last = oldest] = versions.slice(-2);
+      for (let n = newer.length; n < times; n++) {
+        await replaceAll(previous);
+        await upgrade(last);
       }
-      await replaceAll(versions.at(-2) ?? oldest);
+      await replaceAll(previous);
     });
     for (const service of services) stderr.push((await service.stop()).stderr);
     return { ...result, stderr: stderr.join('') };

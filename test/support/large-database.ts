@@ -16,7 +16,7 @@ import {
 
 export interface LargeSize {
   readonly servers: number;
-  /** Rows of the ledger, and of events. Audit rows, deliveries, and metrics are as many together. */
+  /** Rows of the ledger, and of events. Each other table has a quarter of them. */
   readonly rows: number;
 }
 
@@ -191,6 +191,78 @@ function largeTables(now: Date, { servers, rows }: LargeSize): LargeTable[] {
         net_in_bps: '1',
         net_out_bps: '1',
       },
+    }),
+    ...finishedWork(of, rows / 4, Math.ceil(servers / SERVERS_PER_CUSTOMER)),
+  ];
+}
+
+/** Rows that stay for a time after their work is done: no job may read them again and again. */
+function finishedWork(
+  of: (table: string, n: number, days: number, columns: LargeTable['columns']) => LargeTable,
+  rows: number,
+  customers: number,
+): LargeTable[] {
+  // Quotas bound how many a customer has.
+  const bounded = { customer_id: customerIdSql(`(i % ${customers})`) };
+  const customer = { customer_id: customerIdSql('c'), created_at: 'at' };
+  const own = { id: 'new_id(at)', ...customer };
+  return [
+    of('actions', rows, 30, {
+      ...{
+        ...own,
+        command: `'server.stop'`,
+        status: `'success'`,
+        resource_kind: `'server'`,
+        progress: '100',
+      },
+      ...{ resource_id: serverIdSql('s'), server_id: serverIdSql('s'), steps: `'{}'`, step_times: `'{}'` },
+      ...{ request_id: `'req_' || i`, finished_at: 'at' },
+    }),
+    of('mails', rows, 30, {
+      ...{ ...own, kind: `'server_suspended'`, cause: `'test:' || i`, status: `'sent'`, sent_at: 'at' },
+      due_at: 'null',
+    }),
+    of('idempotency', rows, 1, {
+      ...{ ...customer, key_digest: `decode(md5(i::text), 'hex')`, fingerprint: `'f'`, answer: `'a'::bytea` },
+      ...{ request_id: `'req_' || i`, status: '201' },
+    }),
+    of('sessions', rows, 1, { ...own, digest: `decode(md5(i::text), 'hex')`, seen_at: 'at' }),
+    of('topups', rows, 700, {
+      ...{
+        ...own,
+        public_no: 'i',
+        order_ref: `'ref' || i`,
+        coin: `'LTC'`,
+        amount_cents: '500',
+        bonus_cents: '0',
+      },
+      ...{ deposit_address: `'address' || i`, deposit_uri: `''`, deposit_units: '1', rate_usd: `'1'` },
+      ...{ required_confirmations: '3', status: `'credited'`, expires_at: `at + interval '1 hour'` },
+    }),
+    of('volumes', rows, 700, {
+      ...{
+        ...own,
+        ...bounded,
+        name: `'v' || i`,
+        size_gb: '10',
+        disk_gb: '0',
+        region_id: `'aaa'`,
+        encrypted: 'false',
+      },
+    }),
+    of('snapshots', rows, 700, {
+      ...{
+        ...own,
+        ...bounded,
+        server_id: serverIdSql('s'),
+        region_id: `'aaa'`,
+        disk_gb: '10',
+        image_id: IMAGE,
+      },
+      ...{ generation: '1', begun: 'true', name: `'n' || i`, size_gb: '1', status: `'ready'` },
+    }),
+    of('tickets', rows, 90, {
+      ...{ ...own, subject_sealed: `'x'`, status: `'closed'`, closed_at: 'at', updated_at: 'at' },
     }),
   ];
 }

@@ -45,6 +45,7 @@ export async function watchPlans(db: Database, bounds: PlanBounds): Promise<Watc
     const type = node['Node Type'];
     const isSlow =
       (type === 'Seq Scan' && large.has(name) && node['Actual Loops'] > 0) ||
+      (large.has(name) && (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'] > bounds.tableRows) ||
       (/Sort/.test(type) && node['Actual Rows'] > bounds.sortedRows);
     if (isSlow) faults.push(`${type} ${name} (${node['Actual Rows']} rows): ${text.replace(/\s+/g, ' ')}`);
     for (const child of node.Plans ?? []) look(child, text);

@@ -32,11 +32,12 @@ export async function saveFlows(tx: Sql, span: { readonly from: Date; readonly u
        select case t.type when 'topup' then 'topups' when 'bonus' then 'bonuses' when 'charge' then 'charges'
                 when 'refund' then 'refunds' when 'reversal' then 'reversals'
                 when 'adjustment' then 'adjustments' end as name,
-              case when t.type = 'topup' then coalesce(u.coin, '') else '' end as key,
+              case when t.type = 'topup' then coalesce((select coin from topups where id = t.resource_id), '')
+                else '' end as key,
               ${hourOf('t.created_at')} as hour,
               case when (t.customer_id = t.credit_account) = (t.type not in ('charge', 'reversal'))
                 then t.amount_cents else -t.amount_cents end as value
-         from transfers t left join topups u on t.resource_kind = 'topup' and u.id = t.resource_id
+         from transfers t
         where t.id >= $first and t.id < $last
        union all
        select 'sign_ups', '', ${hourOf('created_at')}, 1 from customers where id >= $first and id < $last
