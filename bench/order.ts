@@ -13,7 +13,7 @@ import { type OpenDatabase, openDatabase } from '../src/store/db.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded/index.ts';
 import { databaseUrl } from '../test/process/live-world.ts';
 import { SessionClient } from '../test/support/session-client.ts';
-import { startSkerryd } from '../test/support/skerryd-process.ts';
+import { killLeftovers, startSkerryd } from '../test/support/skerryd-process.ts';
 import { createApiToken } from '../test/support/v1-client.ts';
 import { type Figure, median } from './figure.ts';
 import { cpuPerRequest, databaseCpuMicros, type Peer, type RequestSpec, startPeer } from './load.ts';
@@ -80,7 +80,7 @@ async function cost(peer: Peer, db: OpenDatabase, spec: RequestSpec): Promise<nu
 async function timeToRunning(folder: string): Promise<Figure> {
   const database = await startEmbedded({ dataDir: folder });
   const db = openDatabase(database.connection, { poolSize: 2 });
-  const serving = await startSkerryd({
+  const env = {
     DATABASE_URL: databaseUrl(database),
     SKERRY_DATA_DIR: join(folder, 'data'),
     SKERRY_LOG_LEVEL: 'error',
@@ -90,8 +90,9 @@ async function timeToRunning(folder: string): Promise<Figure> {
     SKERRY_RATE_REFILL_PER_S: '100000',
     SKERRY_PROVISION_RATE_CAPACITY: '1000',
     SKERRY_PROVISION_RATE_REFILL_PER_S: '1000',
-  });
+  };
   try {
+    const serving = await startSkerryd(env);
     const session = SessionClient.forUrl(serving.url);
     await session.signUp();
     const headers = { authorization: `Bearer ${await createApiToken(session)}` };
@@ -105,10 +106,11 @@ async function timeToRunning(folder: string): Promise<Figure> {
       await orderUntilRunning(serving.url, headers, request);
       if (n >= WARM_UP_ORDERS) times.push(performance.now() - startedAt);
     }
+    await serving.stop();
     const name = 'order to running, no install time, median';
     return { name, value: median(times), unit: 'ms', limit: 200, goal: 100, bound: 'max' };
   } finally {
-    await serving.stop();
+    killLeftovers();
     await db.close();
     await database.stop();
   }

@@ -25,9 +25,10 @@ export async function openCommandService(
   const quiet = { ...config, SKERRY_LOG_LEVEL: 'error' as const };
   const { service, simulation, live, close } = await openService(quiet, connection);
   // A user without access to the data folder can still run commands.
-  await compareMarks(service).catch((error: unknown) => {
-    if (!(error instanceof OperatorError)) throw error;
-    warn(`skerryd: ${error.message}`);
+  await compareMarks(service).catch(async (error: unknown) => {
+    if (error instanceof OperatorError) return warn(`skerryd: ${error.message}`);
+    await close();
+    throw error;
   });
   const inviter = createHostInviter(service);
   const register = createHostRegistrar(service, simulation?.compute ?? null);

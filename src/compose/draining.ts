@@ -16,10 +16,12 @@ export interface Ending {
 }
 
 export const ENDINGS = {
-  /** No other process listens: clients may as well see it at once. */
+  /** No other process listens on its port. */
   stopped: { isDelayed: true, idleMs: 0, requestsMs: 6_000 },
   /** The same for a process that shares its port. */
-  left: { isDelayed: true, idleMs: 5_000, requestsMs: 20_000 },
+  left: { isDelayed: false, idleMs: 5_000, requestsMs: 20_000 },
+  /** A start that failed, or a child whose parent died: no client should come. */
+  abandoned: { isDelayed: false, idleMs: 0, requestsMs: 6_000 },
   /** Another process serves already, so there is time. */
   replaced: { isDelayed: false, idleMs: 5_000, requestsMs: 30_000 },
 } as const satisfies Readonly<Record<string, Ending>>;

@@ -1,4 +1,5 @@
 /** `skerryd serve`: one process, or a parent that holds the database and keeps N children running. */
+import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import type { Service } from '../domain/context.ts';
 import { abandonUploads } from '../domain/images/remove.ts';
@@ -108,14 +109,14 @@ async function serveAsChild(
   stopRequested: Promise<void>,
 ): Promise<void> {
   // A parent that died took the database with it.
-  const orphaned = new Promise<void>((resolve) => process.once('disconnect', resolve));
+  const orphaned = once(process, 'disconnect').then(() => ENDINGS.abandoned);
   const database = await acquireDatabase(config, 'join', options.warn);
   const { roles } = options;
   const running = await startService(config, database.connection, { roles, sharedPort: true });
   process.send?.({ url: running.url });
   const replaced = waitForDrainMessage().then(() => ENDINGS.replaced);
-  const ending = await Promise.race([replaced, stopRequested, orphaned]);
-  await running.stop(ending ?? undefined);
+  const stopped = stopRequested.then(() => ENDINGS.stopped);
+  await running.stop(await Promise.race([replaced, stopped, orphaned]));
   await database.stop();
   // An open channel to the parent would keep this process alive.
   if (process.connected) process.disconnect();
@@ -178,8 +179,8 @@ function warnAboutResets({ roles, warn }: ServeOptions): void {
 }
 
 function forceExitAfterTimeout(config: Config, { sharedPort, warn }: ServeOptions): void {
-  const delayMs = config.SKERRY_STOP_DELAY_S * SECOND_MS;
-  const timeoutMs = (sharedPort ? LEAVE_TIMEOUT_MS : STOP_TIMEOUT_MS) + delayMs;
+  const stopTimeoutMs = STOP_TIMEOUT_MS + config.SKERRY_STOP_DELAY_S * SECOND_MS;
+  const timeoutMs = sharedPort ? LEAVE_TIMEOUT_MS : stopTimeoutMs;
   setTimeout(() => {
     warn(`skerryd: could not stop everything within ${timeoutMs / 1_000} s; exiting anyway`);
     process.exit(1);

@@ -158,7 +158,7 @@ export async function startService(
     if (roles.has('api')) preloadGeoDatabase(opened);
     return { opened, http, runner, url, consoleUrl: admin?.url ?? null, lmtpPort: lmtp?.port ?? null, stop };
   } catch (error) {
-    await stop();
+    await stop(ENDINGS.abandoned);
     throw error;
   }
 }

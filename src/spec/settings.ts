@@ -23,7 +23,7 @@ export const SETTINGS = {
   SKERRY_STOP_DELAY_S: whole(
     '0',
     [0, 15],
-    'seconds that a stopping process accepts connections while /readyz returns 503, so that a proxy notices',
+    'seconds for which a stopping process still serves while /readyz returns 503; none with --shared-port',
   ),
   SKERRY_DATA_DIR: text('./data', 'folder of the embedded database, the key file, and customers’ images'),
   SKERRY_BASE_URL: url('public URL of the service; https:// makes cookies Secure'),

@@ -30,30 +30,41 @@ function isCompatible(migration: string): boolean {
 
 /**
  * Returns commits, oldest first, that can be upgraded one by one to this version while they run: the last
- * ones before a migration. Empty in a tree without history.
+ * ones before a migration. Versions that need other packages, or a stop, are left out.
  */
 export function earlierVersions(limit: number): string[] {
-  let newest: readonly string[];
-  let changes: string[];
-  try {
-    newest = migrationsOf('HEAD');
-    changes = git('log', '--first-parent', '--format=%H', '--', MIGRATIONS).trim().split('\n');
-  } catch {
-    return [];
-  }
+  const newest = migrationsOf('HEAD');
+  const log = git('log', '--first-parent', '--format=%H %P', '--', MIGRATIONS);
   const found: string[] = [];
   let count = newest.length;
-  for (const change of changes) {
-    if (found.length === limit) break;
-    const commit = `${change}^`;
-    const own = migrationsOf(commit);
+  for (const [, parents = ''] of log.matchAll(/^\w+ (.*)$/gm)) {
+    const [parent = ''] = parents.split(' ');
+    if (found.length === limit || parent === '' || !needsSamePackages(parent)) break;
+    const own = migrationsOf(parent);
     const isPart = own.length < count && own.every((migration, n) => migration === newest[n]);
     if (!isPart) continue;
     if (!newest.slice(own.length, count).every(isCompatible)) break;
-    found.unshift(commit);
+    found.unshift(parent);
     count = own.length;
   }
   return found;
+}
+
+/** Why there is no earlier version to upgrade from; false if there is one. */
+export function reasonForNoEarlierVersion(): string | false {
+  try {
+    return earlierVersions(1).length === 0 && 'the version before the newest migration needs a stop';
+  } catch {
+    return 'needs the history of the repository';
+  }
+}
+
+/** Whether every package that the version needs is installed here, in the same release. */
+function needsSamePackages(commit: string): boolean {
+  const packagesOf = (of: string) =>
+    (JSON.parse(git('show', `${of}:package.json`)) as { dependencies: Record<string, string> }).dependencies;
+  const now = packagesOf('HEAD');
+  return Object.entries(packagesOf(commit)).every(([name, version]) => now[name] === version);
 }
 
 /** Creates the folder of a version whose own files `fill` brings. */

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { NET_SKIP } from '../drivers/compute/qemu/support/net-world.ts';
 import { byLevel, FULL_ONLY } from '../support/runs.ts';
 import { startSkerryd } from '../support/skerryd-process.ts';
-import { earlierVersions } from './earlier-versions.ts';
+import { reasonForNoEarlierVersion } from './earlier-versions.ts';
 import { startProcesses } from './process-world.ts';
 import type { RollingResult } from './rolling-run.ts';
 
@@ -20,8 +20,7 @@ const UPGRADES = byLevel({ sample: 0, full: 1, soak: 5 });
 const REQUESTS_MIN = 100;
 const REPLACED_WITHIN_MS = 60_000;
 const SKIP = { skip: FULL_ONLY.skip || NET_SKIP };
-const NO_HISTORY = earlierVersions(1).length === 0 && 'needs the history of the repository';
-const HISTORY_SKIP = { skip: SKIP.skip || NO_HISTORY };
+const HISTORY_SKIP = { skip: SKIP.skip || reasonForNoEarlierVersion() };
 const SCRIPT = fileURLToPath(new URL('./rolling-run.ts', import.meta.url));
 
 async function run(name: 'restart' | 'upgrade' | 'history', times: number): Promise<RollingResult> {

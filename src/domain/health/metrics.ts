@@ -104,6 +104,7 @@ async function readWork({ db, clock }: Deps) {
   const tasks = await countFailingTasks(db, 1);
   const givenUp = await countGivenUp(db);
   const counts = await countWork(db, now);
+  const unreachable = counts?.unreachable_mails ?? 0n;
   const oldest = Math.max(0, ...operations.map(({ oldest_s: seconds }) => seconds));
   return {
     skerry_queue_due: queues.map(({ queue, due }) => gauge(due, { queue })),
@@ -113,7 +114,10 @@ async function readWork({ db, clock }: Deps) {
     skerry_operation_oldest_seconds: [gauge(oldest)],
     skerry_tasks_failing: tasks.map(({ kind, n }) => gauge(n, { kind })),
     skerry_work_given_up: givenUp.map(({ queue, n }) => gauge(n, { queue })),
-    skerry_mails_failing: [gauge(counts?.faulty_mails ?? 0)],
+    skerry_mails_failing: [
+      gauge(unreachable, { fault: 'unreachable' }),
+      gauge((counts?.faulty_mails ?? 0n) - unreachable, { fault: 'deferred' }),
+    ],
     skerry_topups_withheld: [gauge(counts?.held_topups ?? 0)],
     skerry_topups_refund_pending: [gauge(counts?.unsent_topups ?? 0)],
   };

@@ -33,7 +33,10 @@ export const DATABASE_METRICS = {
   skerry_operation_oldest_seconds: { help: 'Age of the oldest operation, moves excepted.', labels: [] },
   skerry_tasks_failing: { help: 'Tasks whose last attempt failed.', labels: ['kind'] },
   skerry_work_given_up: { help: 'Work that staff gave up.', labels: ['queue'] },
-  skerry_mails_failing: { help: 'Mails that are queued and failed at least once.', labels: [] },
+  skerry_mails_failing: {
+    help: 'Queued mails that failed at least once: the server was unreachable, or deferred them.',
+    labels: ['fault'],
+  },
   skerry_servers: { help: 'Servers.', labels: ['region', 'status'] },
   skerry_host_ram_bytes: { help: 'Memory of a host: promised, used, available.', labels: ['host', 'state'] },
   skerry_host_disk_bytes: { help: 'Disk space of a host: promised, used, free.', labels: ['host', 'state'] },

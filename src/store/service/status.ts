@@ -28,6 +28,8 @@ export interface WorkCounts {
   readonly late_mails: bigint;
   /** Queued mails with at least one failed attempt. */
   readonly faulty_mails: bigint;
+  /** Those for which the mail server did not answer. The others were deferred for their recipients. */
+  readonly unreachable_mails: bigint;
   readonly waiting_mails: bigint;
 }
 
@@ -46,6 +48,8 @@ export async function countWork(tx: Sql, overdueBefore: Date): Promise<WorkCount
             (select count(*) from webhook_queues where due_at < $1) as late_webhooks,
             (select count(*) from mails where due_at < $1) as late_mails,
             (select count(*) from mails where due_at is not null and attempts > 0) as faulty_mails,
+            (select count(*) from mails where due_at is not null and fault = 'unreachable')
+              as unreachable_mails,
             (select count(*) from mails where due_at is not null) as waiting_mails`,
     [overdueBefore],
   );

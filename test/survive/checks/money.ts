@@ -9,8 +9,8 @@ import type { CustomerView } from './view.ts';
 const MONTH_MS = 30.44 * DAY_MS;
 /** February. */
 const SHORTEST_MONTH_MS = 28 * DAY_MS;
-/** Clocks of processes may differ for a moment. */
-const CLOCK_SLACK_MS = 60_000;
+/** The clock of a process jumps by up to an hour. */
+const CLOCK_SLACK_MS = 61 * 60_000;
 
 const toCents = (usd: number): bigint => BigInt(Math.round(usd * 100));
 export const sum = (entries: readonly JsonBody[]): bigint =>

@@ -18,10 +18,12 @@ after(() => world.close());
 beforeEach(() => region.reset());
 
 describe('provisioning', () => {
-  it('an ordered server is provisioning, then installing, then running with its addresses', async () => {
+  it('an ordered server is provisioning, then installing, then running with its addresses', async (t) => {
+    const looks = t.mock.method(world.service.compute, 'observe').mock;
     const id = await region.order();
     assert.equal((await region.server(id)).status, 'provisioning');
     await region.runDueWork();
+    assert.equal(looks.callCount(), 1, 'it looks at once');
     assert.equal((await region.server(id)).status, 'installing');
     assert.equal(serverObject(await region.server(id)).ipv4, null);
     await world.runUntilIdle();
