@@ -20,7 +20,7 @@ import { cpuPerRequest, databaseCpuMicros, type Peer, type RequestSpec, startPee
 import { addKey, makeRoom, orderRequest, SPREAD_SERVERS } from './order-fixture.ts';
 import { createRestFixture, requestSpecs } from './rest.ts';
 
-const ROUNDS = 7;
+const ROUNDS = 21;
 const PER_ROUND = 300;
 const CALLERS = 8;
 const WARM_UP_ORDERS = 10;
