@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { Sql } from '../../src/kernel/sql.ts';
 import { isUnavailable, sqlState, violatedConstraint } from '../../src/store/connections/errors.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../support/database.ts';
+import { FULL_ONLY } from '../support/runs.ts';
 
 let scratch: ScratchDatabase;
 before(async () => {
@@ -253,6 +254,25 @@ describe('a connection that breaks', { timeout: 30_000 }, () => {
     );
     await terminate(await begun.promise);
     assert.ok(isUnavailable(await failing));
+  });
+
+  it('a transaction whose client vanished keeps its locks for seconds only', FULL_ONLY, async () => {
+    const locked = Promise.withResolvers<void>();
+    const others = Promise.withResolvers<void>();
+    const vanished = captureError(
+      scratch.db.transaction(async (tx) => {
+        await addThing(tx, 1);
+        locked.resolve();
+        await others.promise;
+        await addThing(tx, 2);
+      }),
+    );
+    await locked.promise;
+    // It waits for the lock of the same id, which ends before its own limit does.
+    await addThing(scratch.db, 1);
+    others.resolve();
+    assert.ok(isUnavailable(await vanished));
+    assert.deepEqual(await listThings(), [1]);
   });
 
   it('a connection that breaks between statements fails the next one, not the process', async () => {

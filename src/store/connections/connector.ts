@@ -12,6 +12,11 @@ const TYPES = createColumnTypes();
 /** For one lock; equals how long a request waits for another one with the same Idempotency-Key. */
 const LOCK_TIMEOUT_MS = 30_000;
 const CONNECTION_CHECK_MS = 2_000;
+/**
+ * A transaction waits for nothing but the database. One that is idle for longer has lost its client, which may
+ * have vanished without a word, and its locks keep others waiting.
+ */
+const IDLE_TRANSACTION_MS = 5_000;
 /** Give up this much later on a server that does not even report its own timeout. */
 const SERVER_GRACE_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -87,7 +92,7 @@ export class Connector {
 function sessionOptions(statementTimeoutMs: number): string {
   return (
     `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} -c lock_timeout=${LOCK_TIMEOUT_MS} ` +
-    '-c idle_in_transaction_session_timeout=60000 ' +
+    `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_MS} ` +
     // A statement ends soon after its request has given up and closed the connection.
     `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`
   );
