@@ -13,8 +13,8 @@ const TYPES = createColumnTypes();
 const LOCK_TIMEOUT_MS = 30_000;
 const CONNECTION_CHECK_MS = 2_000;
 /**
- * A transaction waits for nothing but the database. One that is idle for longer has lost its client, which may
- * have vanished without a word, and its locks keep others waiting.
+ * A transaction waits for nothing but the database. After a longer pause, its client has vanished without a
+ * word, and its locks keep others waiting.
  */
 const IDLE_TRANSACTION_MS = 5_000;
 /** Give up this much later on a server that does not even report its own timeout. */
