@@ -125,7 +125,8 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     idleTimeoutMillis: 60_000,
   });
   const limitMs = statementTimeoutMs > 0 ? statementTimeoutMs + SERVER_GRACE_MS : Number.POSITIVE_INFINITY;
-  const silence = new Silence(pool, { isPooler });
+  const open = (extra: object) => connector.open(extra, (client) => client.on('error', () => undefined));
+  const silence = new Silence(pool, { isPooler, open });
   const bind = isPooler ? bindUnnamed : bindParameters;
   const source: Source = { pool, connector, silence, limitMs, bind };
   let closing = false;
@@ -185,13 +186,26 @@ async function acquire({ pool, connector }: Source): Promise<pg.PoolClient> {
   throw new DeadlineExceeded();
 }
 
-/** Borrows a connection and begins a transaction. If the server is gone, takes another connection. */
-async function begin(source: Source): Promise<pg.PoolClient> {
+/** Sends a statement on a connection of the pool. */
+async function sendOnPool(
+  { silence, limitMs }: Source,
+  client: pg.PoolClient,
+  statement: Statement,
+  capMs?: number,
+): Promise<pg.QueryResult> {
+  const answer = send(client, statement, limitMs, capMs);
+  return remainingMs() === Number.POSITIVE_INFINITY ? await silence.watch(client, answer) : await answer;
+}
+
+/** Borrows a connection. If its first statement shows that the server is gone, takes another connection. */
+async function borrow(source: Source, first: 'begin' | null): Promise<pg.PoolClient> {
   for (let attempts = 1; ; attempts++) {
     const client = await acquire(source);
     const mayBeDead = attempts < ATTEMPTS && source.silence.mayBeDead(client);
+    const text = first ?? (mayBeDead ? 'select 1' : null);
+    if (text === null) return client;
     try {
-      await send(client, { text: 'begin' }, source.limitMs, mayBeDead ? ANSWER_LIMIT_MS : undefined);
+      await sendOnPool(source, client, { text }, mayBeDead ? ANSWER_LIMIT_MS : undefined);
       return client;
     } catch (error) {
       discard(source, client, error as Error);
@@ -208,10 +222,10 @@ function discard({ silence }: Source, client: pg.PoolClient, error: Error): void
 
 /** Runs one statement, which commits on its own. */
 async function runOnPool(source: Source, text: string, values?: SqlValues): Promise<pg.QueryResult> {
-  const client = await acquire(source);
+  const client = await borrow(source, null);
   let broken: Error | undefined;
   try {
-    return await send(client, source.bind(text, values), source.limitMs);
+    return await sendOnPool(source, client, source.bind(text, values));
   } catch (error) {
     if (!hasNoResponse(error)) throw error;
     broken = error;
@@ -223,20 +237,19 @@ async function runOnPool(source: Source, text: string, values?: SqlValues): Prom
 }
 
 async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const { limitMs, bind } = source;
-  const client = await begin(source);
-  const query: Query = (text, values) => send(client, bind(text, values), limitMs);
+  const client = await borrow(source, 'begin');
+  const query: Query = (text, values) => sendOnPool(source, client, source.bind(text, values));
   let broken: Error | undefined;
   let isCommitting = false;
   try {
     const result = await work(createSql(query));
     if (remainingMs() <= 0) throw new DeadlineExceeded();
     isCommitting = true;
-    const { command } = await send(client, { text: 'commit' }, limitMs);
+    const { command } = await sendOnPool(source, client, { text: 'commit' });
     if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed');
     return result;
   } catch (error) {
-    broken = hasNoResponse(error) ? error : await rollBack(client, limitMs);
+    broken = hasNoResponse(error) ? error : await rollBack(source, client);
     throw isCommitting && broken ? new OutcomeUnknown(undefined, { cause: broken }) : error;
   } finally {
     if (broken) discard(source, client, broken);
@@ -245,8 +258,8 @@ async function inTransaction<T>(source: Source, work: (tx: Sql) => Promise<T>): 
 }
 
 /** Returns the error if the connection cannot be used again. */
-async function rollBack(client: pg.PoolClient, limitMs: number): Promise<Error | undefined> {
-  return await runApart(ROLLBACK_TIMEOUT_MS, () => send(client, { text: 'rollback' }, limitMs)).then(
+async function rollBack(source: Source, client: pg.PoolClient): Promise<Error | undefined> {
+  return await runApart(ROLLBACK_TIMEOUT_MS, () => sendOnPool(source, client, { text: 'rollback' })).then(
     () => undefined,
     (error: Error) => error,
   );

@@ -59,7 +59,7 @@ it('a fault that did nothing in five tries does not hold', () => {
 it('a recovery may take five seconds more than the start of a process', () => {
   const recovered = (ms: number) =>
     fakeResult({
-      recoveries: { measured: 1, longestMs: new Map([['database killed', ms]]) },
+      recoveries: { measured: 1, longestMs: new Map([['database killed', ms]]), slow: [] },
       firstStartMs: 800,
     });
   assert.deepEqual(failedRows([recovered(5_800)]), []);

@@ -79,7 +79,7 @@ export function tableOf(results: readonly RunResult[], failedRuns = 0): Row[] {
     ),
     shown(
       'slowest answer, ms',
-      max(({ asked }) => asked.slowestMs),
+      max(({ asked }) => asked.slowest.ms),
     ),
     shown(
       'servers on the host behind a proxy, at most',

@@ -20,7 +20,7 @@ const SIGN_UP: OperationStep = {
 const OPTIONS: RunOptions = {
   ...{ seed: 1, faults: { disks: false, cluster: false }, forMs: Number.POSITIVE_INFINITY },
 };
-const FIGURES = { requests: 1, acknowledged: 1, refused: 0, unavailable: 0, unanswered: 0, slowestMs: 1 };
+const FIGURES = { requests: 1, acknowledged: 1, refused: 0, unavailable: 0, unanswered: 0 };
 
 function parts(changes: Partial<RunParts> = {}, begin: Begin = async () => null) {
   let closed = 0;

@@ -33,7 +33,7 @@ export interface RunResult {
   readonly faults: ReadonlyMap<FaultName, FaultCount>;
   readonly faultFailures: readonly string[];
   /** How often the service recovered while nothing else broke it, and the longest time after each fault. */
-  readonly recoveries: Pick<Recovery, 'measured' | 'longestMs'>;
+  readonly recoveries: Pick<Recovery, 'measured' | 'longestMs' | 'slow'>;
   readonly starts: number;
   /** How long a process takes to start on this machine, without faults. */
   readonly firstStartMs: number;

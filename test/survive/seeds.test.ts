@@ -79,3 +79,18 @@ it('after a signal no other run begins, not even to shrink', async () => {
   );
   assert.deepEqual([seedsOf(results), runs], [[1], [1]]);
 });
+
+it('a slow recovery and a slow answer are explained', async () => {
+  const { lines } = await runFake([attempt(1), attempt(2)], async (seed) => {
+    const { asked } = fakeResult();
+    const slow = {
+      asked: { ...asked, slowest: { ms: 20_000, what: 'GET /servers' } },
+      recoveries: { measured: 1, longestMs: new Map(), slow: ['host lost: not ready after 8001 ms'] },
+    };
+    return fakeResult(seed === 2 ? { seed, ...slow } : { seed });
+  });
+  assert.deepEqual(lines, [
+    'slow recovery of seed 2: host lost: not ready after 8001 ms',
+    'slow answer of seed 2: GET /servers took 20000 ms',
+  ]);
+});

@@ -7,6 +7,8 @@ import { shrink } from './shrink.ts';
 
 const SHRINK_RUNS = 24;
 const LINES_SHOWN = 10;
+/** Longer than the time limit of any request. */
+const SLOW_ANSWER_MS = 15_000;
 
 export interface Attempt {
   readonly seed: number;
@@ -47,6 +49,10 @@ export async function runSeeds(attempts: Iterable<Attempt>, parts: SeedsParts): 
       results.push(result);
       for (const failure of result.faultFailures.slice(0, LINES_SHOWN))
         print(`fault without effect: ${failure}`);
+      for (const recovery of result.recoveries.slow.slice(0, LINES_SHOWN))
+        print(`slow recovery of seed ${seed}: ${recovery}`);
+      const { ms, what } = result.asked.slowest;
+      if (ms > SLOW_ANSWER_MS) print(`slow answer of seed ${seed}: ${what} took ${ms} ms`);
       // An error here must not lose the result.
       await explain(result, { faults, shrinkMs }, parts).catch((error: unknown) =>
         print(`seed ${seed} is not explained: ${inspect(error)}`),

@@ -33,8 +33,11 @@ export class Sessions {
   readonly #wrapped = new WeakSet<object>();
   readonly #inTransaction = new WeakSet<object>();
 
-  constructor({ pool }: OpenDatabase, scheduler: () => Scheduler | null) {
+  constructor({ pool, silence }: OpenDatabase, scheduler: () => Scheduler | null) {
     this.#scheduler = scheduler;
+    // It goes by real time, and a session that waits for its turn is not lost.
+    silence.mayBeDead = () => false;
+    silence.watch = (_client, answer) => answer;
     const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
     pool.connect = (async () => {
       const task = currentTask() as Task | null;

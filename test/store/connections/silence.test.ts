@@ -5,6 +5,7 @@ import { openPipelined } from '../../../src/store/connections/pipelined.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/db.ts';
 import { openScratchDatabase, type ScratchDatabase } from '../../support/database.ts';
 import { type PgProxy, startPgProxy } from '../../support/pg-proxy.ts';
+import { FULL_ONLY } from '../../support/runs.ts';
 
 const POOL_SIZE = 5;
 /** Less than two dead sessions would cost, one after the other. */
@@ -44,6 +45,11 @@ function letTimePass(ms: number): void {
   mock.method(performance, 'now', () => now() + ms);
 }
 
+async function untilRunning(like: string): Promise<void> {
+  const sql = 'select from pg_stat_activity where query like $1 and pid <> pg_backend_pid()';
+  while ((await scratch.db.rows(sql, [like])).length === 0);
+}
+
 const inRequest = <T>(work: () => Promise<T>) => runWithin(new Deadline(REQUEST_MS, true), work);
 
 describe('sessions whose server is gone without a word', { timeout: 60_000 }, () => {
@@ -54,11 +60,36 @@ describe('sessions whose server is gone without a word', { timeout: 60_000 }, ()
     assert.deepEqual(await everySession(insert), [1, 1, 1, 1, 1]);
   });
 
-  it('one request at a time: only the first one waits', async () => {
+  it('a statement runs on another session, and only the first one waits', async () => {
     proxy.lose();
     const select = () => inRequest(() => db.row('select 1 as n'));
-    await assert.rejects(select(), DeadlineExceeded);
     for (let request = 0; request < POOL_SIZE; request++) assert.deepEqual(await select(), { n: 1 });
+  });
+
+  it('a write of background work runs once, on another session', async () => {
+    proxy.lose();
+    await everySession((id) => db.run('insert into things values ($1 + 200)', [id]));
+    const rows = await scratch.db.rows<{ id: number }>('select id from things where id >= 200 order by id');
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      [200, 201, 202, 203, 204],
+    );
+  });
+
+  it('a statement of background work ends once the server runs nothing for it', async () => {
+    const inTransaction = db.transaction((tx) => tx.run('insert into things select 301 from pg_sleep(0.5)'));
+    const alone = db.run('insert into things select 302 from pg_sleep(0.5)');
+    await Promise.all([untilRunning('% 301 %'), untilRunning('% 302 %')]);
+    proxy.lose();
+    await Promise.all([
+      assert.rejects(inTransaction, /terminated/),
+      assert.rejects(alone, { name: 'OutcomeUnknown' }),
+    ]);
+    assert.deepEqual(await scratch.db.rows('select id from things where id > 300'), [{ id: 302 }]);
+  });
+
+  it('a long statement of background work is left alone', FULL_ONLY, async () => {
+    assert.deepEqual(await db.row('select 1 as n from pg_sleep(5)'), { n: 1 });
   });
 
   it('a session that answers is kept, and a write without an answer is not repeated', async () => {

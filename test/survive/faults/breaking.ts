@@ -33,7 +33,10 @@ export class Breaking {
   constructor(world: World, table: Readonly<Record<FaultName, Begin>>, names: readonly FaultName[]) {
     this.#world = world;
     this.#table = table;
-    this.recovery = new Recovery(() => world.processes.areReady());
+    this.recovery = new Recovery(
+      () => world.processes.areReady(),
+      () => world.describe(),
+    );
     for (const name of names) this.#count(name);
   }
 

@@ -24,12 +24,19 @@ export interface AskFigures {
   refused: number;
   unavailable: number;
   unanswered: number;
-  slowestMs: number;
+  slowest: { readonly ms: number; readonly what: string };
 }
 
 export class Asker {
   readonly figures: AskFigures = {
-    ...{ requests: 0, acknowledged: 0, refused: 0, unavailable: 0, unanswered: 0, slowestMs: 0 },
+    ...{
+      requests: 0,
+      acknowledged: 0,
+      refused: 0,
+      unavailable: 0,
+      unanswered: 0,
+      slowest: { ms: 0, what: '' },
+    },
   };
   /** Answers that no fault excuses. */
   readonly unexpected: string[] = [];
@@ -91,7 +98,8 @@ export class Asker {
       this.figures.unanswered += 1;
       return null;
     } finally {
-      this.figures.slowestMs = Math.max(this.figures.slowestMs, Math.round(performance.now() - startedMs));
+      const ms = Math.round(performance.now() - startedMs);
+      if (ms > this.figures.slowest.ms) this.figures.slowest = { ms, what };
     }
   }
 }

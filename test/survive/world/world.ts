@@ -130,6 +130,13 @@ export class World {
     }
   }
 
+  /** For the explanation of a wait: which processes are ready, and the sessions of the database. */
+  async describe(): Promise<string> {
+    const ready = await Promise.all(this.processes.all.map((one) => one.isReady()));
+    const broken = [...this.broken].join(', ');
+    return `ready: ${ready.join(', ')}; broken: ${broken}; ${await describeSessions(this.db)}`;
+  }
+
   async close(): Promise<void> {
     await this.#closing.close();
   }
@@ -137,10 +144,15 @@ export class World {
 
 /** Says where PostgreSQL was while a process did not start. */
 async function explainStart(db: OpenDatabase, error: unknown): Promise<never> {
-  const sql = `select pid, state, wait_event, left(query, 80) as query from pg_stat_activity
-     where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-  const activity = await db.rows(sql).catch(String);
-  throw new Error(`a process did not start: ${JSON.stringify(activity, asText)}`, { cause: error });
+  throw new Error(`a process did not start: ${await describeSessions(db)}`, { cause: error });
+}
+
+async function describeSessions(db: OpenDatabase): Promise<string> {
+  const sql = `select pid, state, pg_blocking_pids(pid) as blocked_by, wait_event,
+       (extract(epoch from clock_timestamp() - state_change) * 1000)::int as state_ms,
+       left(query, 80) as query
+     from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  return JSON.stringify(await db.rows(sql).catch(String), asText);
 }
 
 const asText = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
